@@ -49,6 +49,14 @@ MachineOptions machine_of(const VerifyFlags &flags)
 	return o;
 }
 
+void require_data(const std::string &image, const hz_device_config &config)
+{
+	if (config.media_mode == HZ_MEDIA_TIMING_ONLY)
+		throw Error("the device of " + image +
+			    " keeps no data (media: timing-only), so nothing on it can be verified: verify needs an image of a device with "
+			    "media: store");
+}
+
 struct Kept {
 	uint32_t nsid;
 	std::unique_ptr<AckRecord> record;
@@ -127,6 +135,7 @@ void verify(const VerifyFlags &flags)
 	if (flags.image.empty())
 		throw Error("verify needs the image: --image FILE");
 	const MachineOptions machine = machine_of(flags);
+	require_data(flags.image, machine.config);
 	std::vector<Kept> records = records_of(flags.image, machine.config.namespaces);
 	read_all(machine, records);
 	VerifyReport all;
@@ -144,7 +153,12 @@ void verify(const VerifyFlags &flags)
 	if (all.unreadable || all.wrong)
 		throw Error(promised + ", " + sectors(all.unreadable) + " cannot be read and " + sectors(all.wrong) +
 			    " hold something else");
-	std::printf("%s, all hold what they should\n", promised.c_str());
+	if (!runs)
+		std::printf("nothing is promised on this image: no run came to its first command, or the namespace was deleted\n");
+	else
+		std::printf("%s, all hold what they should%s\n", promised.c_str(),
+			    all.promised ? ""
+					 : ": no Flush and no write with FUA succeeded on what is still there, so nothing was checked");
 }
 
 } // namespace
@@ -162,10 +176,12 @@ void add_verify(CLI::App &app)
 	add_text(*command, "--firmware", flags->firmware, "FILE",
 		 "Firmware image to boot (an ELF file). Default: the one that was built with this program");
 	add_text(*command, "--console", flags->console, "FILE", "Keep what the firmware prints in this file. E.g. --console console.txt");
-	command->footer("A sector is promised when a Flush that began after its write succeeds, or the device was shut down in order.\n"
-			"Examples:\n"
-			"  ./hartzone run --quick --power-cut-at 300 --image disk.img\n"
-			"  ./hartzone verify --image disk.img");
+	command->footer(
+		"A sector is promised when its write with FUA succeeds, or a Flush that began after its write, or the device was shut\n"
+		"down in order.\n"
+		"Examples:\n"
+		"  ./hartzone run --quick --power-cut-at 300 --image disk.img\n"
+		"  ./hartzone verify --image disk.img");
 	command->callback([flags] { verify(*flags); });
 }
 

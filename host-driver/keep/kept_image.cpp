@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "keep/kept_image.hpp"
 
+#include <fstream>
+
 namespace hz {
 
 namespace fs = std::filesystem;
@@ -64,9 +66,18 @@ void KeptSpace::note_run() { record_->add_run(starts_, overwritable_); }
 KeptImage::KeptImage(fs::path image, bool format) : image_(std::move(image))
 {
 	std::error_code ignored;
-	if (format || !fs::exists(image_, ignored) || !fs::file_size(image_, ignored))
+	is_new_ = format || !fs::exists(image_, ignored) || !fs::file_size(image_, ignored);
+	if (is_new_)
 		for (uint32_t nsid = 1; nsid <= HZ_MAX_NAMESPACES; nsid++)
 			fs::remove(ack_record_of(image_, nsid));
+}
+
+KeptImage::~KeptImage()
+{
+	std::error_code ignored;
+	const fs::path file = ack_record_of(image_);
+	if (is_new_ && spaces_.empty() && fs::exists(image_, ignored) && !fs::exists(file, ignored))
+		std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char *>(&promise_void), sizeof(promise_void));
 }
 
 void KeptImage::begin(const std::vector<FoundSpace> &spaces, uint64_t starts)

@@ -40,6 +40,10 @@ class KeptImage {
 public:
 	// Before the device starts. format: the image begins anew, and so do its records.
 	KeptImage(std::filesystem::path image, bool format);
+	// A new image whose device ended before begin() has a record that nothing was promised on it.
+	~KeptImage();
+	KeptImage(const KeptImage &) = delete;
+	KeptImage &operator=(const KeptImage &) = delete;
 	// All namespaces that are attached, those of the run first. Throws as KeptSpace does, and then nothing is noted in any record.
 	void begin(const std::vector<FoundSpace> &spaces, uint64_t starts);
 	// In their order.
@@ -47,6 +51,7 @@ public:
 
 private:
 	std::filesystem::path image_;
+	bool is_new_ = false;
 	std::vector<std::unique_ptr<KeptSpace>> spaces_;
 };
 

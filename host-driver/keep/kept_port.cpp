@@ -16,7 +16,7 @@ uint64_t KeptPort::submit(uint16_t cid, const wl::Request &request, uint64_t arr
 		there.lba = view_.to_device(request.lba);
 	if (cid >= commands_.size())
 		commands_.resize(cid + 1u);
-	commands_[cid] = {there.op, {there.lba, {}}, there.durable, durable_ + volatile_.size()};
+	commands_[cid] = {there.op, {there.lba, {}}, there.durable || there.fua, durable_ + volatile_.size()};
 	if (record_ && (there.op == Op::write || there.op == Op::append))
 		commands_[cid].written.stamps = there.stamps;
 	if (record_ && (there.op == Op::reset || there.op == Op::reset_all))
@@ -48,9 +48,35 @@ void KeptPort::note_gone(uint64_t lba, uint64_t sectors)
 void KeptPort::make_durable(uint64_t up_to)
 {
 	for (; durable_ < up_to && !volatile_.empty(); durable_++) {
-		record_->promise(volatile_.front().lba, seed_, volatile_.front().stamps);
+		note_promise(volatile_.front());
 		volatile_.pop_front();
 	}
+}
+
+// Without the sectors that a later write has promised already.
+void KeptPort::note_promise(const Written &write)
+{
+	const std::span<const wl::Stamp> all(write.stamps);
+	for (size_t first = 0, end; first < all.size(); first = end) {
+		const bool newest = all[first] != wl::Stamp();
+		for (end = first + 1; end < all.size() && newest == (all[end] != wl::Stamp());)
+			end++;
+		if (newest)
+			record_->promise(write.lba + first, seed_, all.subspan(first, end - first));
+	}
+}
+
+// The write that has just completed, of sectors that can be overwritten. What older writes left there is promised no more.
+void KeptPort::make_sectors_durable()
+{
+	const Written now = std::move(volatile_.back());
+	volatile_.pop_back();
+	volatile_.push_back({now.lba, {}});
+	for (Written &write : volatile_)
+		for (size_t i = 0; i < write.stamps.size(); i++)
+			if (write.lba + i >= now.lba && write.lba + i - now.lba < now.stamps.size())
+				write.stamps[i] = {};
+	note_promise(now);
 }
 
 // A durable write makes its zone durable up to its own end: what was written before it too.
@@ -58,7 +84,7 @@ void KeptPort::make_zone_durable(uint64_t lba)
 {
 	for (Written &write : volatile_)
 		if (write.lba / view_.zone_size() == lba / view_.zone_size() && write.lba <= lba) {
-			record_->promise(write.lba, seed_, write.stamps);
+			note_promise(write);
 			write.stamps.clear();
 		}
 	while (!volatile_.empty() && volatile_.front().stamps.empty())
@@ -76,8 +102,10 @@ void KeptPort::note_completed(Command &command, uint64_t result)
 	volatile_.push_back(std::move(command.written));
 	if (!volatile_cache_)
 		settle();
-	else if (command.durable)
+	else if (command.durable && view_.sequential(volatile_.back().lba))
 		make_zone_durable(volatile_.back().lba);
+	else if (command.durable)
+		make_sectors_durable();
 }
 
 std::span<const Completion> KeptPort::wait(unsigned wanted)

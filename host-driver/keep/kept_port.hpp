@@ -35,7 +35,7 @@ private:
 	struct Command {
 		wl::Op op = wl::Op::read;
 		Written written;
-		bool durable = false;   // asked for protection
+		bool durable = false;   // with FUA, or asked for protection
 		uint64_t completed = 0; // flush: writes that had completed when it was submitted
 	};
 
@@ -44,6 +44,8 @@ private:
 	void note_completed(Command &command, uint64_t result);
 	void make_durable(uint64_t up_to);
 	void make_zone_durable(uint64_t lba);
+	void make_sectors_durable();
+	void note_promise(const Written &write);
 
 	const ZoneView &view_;
 	AckRecord *record_;

@@ -6,7 +6,8 @@
 
 namespace hz {
 
-ZoneView::ZoneView(const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones) : zone_size_(device.zone_size_sectors)
+ZoneView::ZoneView(const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones)
+	: zone_size_(device.zone_size_sectors), conventional_(device.conventional_zones * device.zone_size_sectors)
 {
 	seen_zone_.resize(zones.size());
 	for (size_t z = 0; z < zones.size(); z++) {

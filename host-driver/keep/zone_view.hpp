@@ -21,13 +21,15 @@ public:
 	// The device as a run sees it: with these zones only, and as many active ones as are left beside those that are active already. Throws
 	// wl::WorkloadError if none is, which ends with `go_on`.
 	NamespaceInfo seen(NamespaceInfo device, const std::string &go_on) const;
-	uint64_t zone_size() const { return zone_size_; } // sectors
-	uint64_t kept_zones() const { return kept_; }     // sequential ones that hold data
+	uint64_t zone_size() const { return zone_size_; }                    // sectors
+	uint64_t kept_zones() const { return kept_; }                        // sequential ones that hold data
+	bool sequential(uint64_t lba) const { return lba >= conventional_; } // on the device
 	uint64_t to_device(uint64_t lba) const;
 	uint64_t from_device(uint64_t lba) const;
 
 private:
 	uint64_t zone_size_ = 1, kept_ = 0;
+	uint64_t conventional_ = UINT64_MAX; // sectors that can be overwritten
 	uint32_t active_ = 0;
 	std::vector<uint64_t> device_zone_; // by number in the view
 	std::vector<uint64_t> seen_zone_;   // by number on the device

@@ -141,6 +141,33 @@ class Kept(unittest.TestCase):
         self.assertGreater(promised[-1], 30)
         self.run_on("--format-image", device="small", code=1, says="this device refuses durable writes")
 
+    def test_a_write_with_fua_needs_no_flush(self):
+        """90 writes that ended long before the cut, of zones and of blocks; plain ones beside them promise nothing."""
+        trace = pathlib.Path(self.folder.name) / "fua.hzt"
+        for device, place, plain, words in (("small", "z0+{}", "z1+{}", ("--mapping", "direct")), ("small-legacy", "{}", "{}", ())):
+            lines = [f"{i * 100000} 0 write {place.format(i)} 1 durable\n{i * 100000} 0 write {plain.format(i + 500 * (device != 'small'))} 1\n"
+                     for i in range(90)]
+            last = f"400000000 0 write {place.format(90)} 1\n"  # so that the run has not ended when power goes
+            trace.write_text("hartzone-trace 1 unit=4096\n" + "".join(lines) + last)
+            self.called("run", "--trace", trace, "--device", device, "--threads", "1", "--queue-depth", "1", "--timestamps", "--image", self.image,
+                        "--format-image", "--power-cut-at", "200ms", *words)
+            self.assertEqual(self.promised(says="all hold what they should"), 90)
+
+    def test_nothing_promised_is_said(self):
+        """Power cuts before the first command, and before the first Flush."""
+        self.run_on("--power-cut-at", "1us")
+        self.verify(says="nothing is promised on this image: no run came to its first command")
+        self.run_on("--power-cut-at", "2")
+        self.assertEqual(self.promised(says="so nothing was checked"), 0)
+        self.run_on()
+        self.assertGreater(self.promised(says="that 2 runs on this image were promised as durable, all hold"), 50)
+
+    def test_a_device_without_data_is_not_verified(self):
+        timing = pathlib.Path(self.folder.name) / "timing.yaml"
+        timing.write_text((TOP / "configs/devices/small.yaml").read_text().replace("media: store", "media: timing-only"))
+        self.run_on("--no-verify", device=timing)
+        self.verify(code=1, says="keeps no data (media: timing-only), so nothing on it can be verified")
+
     def test_what_iotailor_holds_is_promised_to_nobody(self):
         """Power cuts: a Flush waits for what host memory holds, so all that it promises is there."""
         promised = []
@@ -191,6 +218,9 @@ class Kept(unittest.TestCase):
         self.called("info", "--image", self.image, "--device", narrow,
                     says="superblocks      28 of 0.2 MiB on 1 of 2 planes, 9 of SLC on all")
         self.called("info", "--image", self.image, "--device", "small", code=3, says="was made for superblock_planes 1")
+        narrow.write_text(narrow.read_text().replace("plane_scheme: CWDP", "plane_scheme: PCWD"))
+        self.called("info", "--image", self.image, "--device", narrow, code=3,
+                    says="was made for plane_scheme CWDP, but the device config says PCWD: ")
 
     def test_patched_zones_beside_conventional_data_in_slc_keep_their_promises(self):
         self.workload.write_text(FLUSHING.replace("common:", """common: {queue_depth: 4, flush_every: 4}

@@ -6,7 +6,7 @@ hz_gtest(host_trace trace_reader_test.cpp trace_formats_test.cpp trace_detect_te
 target_compile_definitions(host_trace PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}")
 hz_gtest(host_inspect inspect_test.cpp LIBS hz_inspect)
 hz_gtest(host_replay fake_device.cpp workload_random_test.cpp workload_generator_test.cpp replay_direct_test.cpp replay_log_test.cpp replay_plan_test.cpp
-	prepared_entry_test.cpp replay_recorded_test.cpp
+	kept_port_test.cpp prepared_entry_test.cpp replay_recorded_test.cpp
 	replay_survey_test.cpp replay_tailor_test.cpp replay_trace_test.cpp replay_thread_test.cpp LIBS hz_keep)
 target_compile_definitions(host_replay PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}")
 hz_gtest(host_results results_histogram_test.cpp results_json_test.cpp results_software_test.cpp results_timeline_test.cpp LIBS hz_results)
