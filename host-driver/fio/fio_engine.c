@@ -1,7 +1,8 @@
 /* An I/O engine for fio: the jobs of fio work on the device whose run directory HARTZONE_ATTACH names, through libhartzone.
  *
  * Each job, thread or process, attaches by itself and has a queue pair of its own. What fio asks before its jobs begin (size, zones) is
- * asked over a short visit, so that nothing is inherited by a job's process. Blocks are of 4 KiB.
+ * asked over a short visit, so that nothing is inherited by a job's process. Blocks are of 4 KiB. A request that is larger than a command
+ * may be is several commands, as a kernel would make of it, which are there when the last of them is.
  * It is built against the headers of the fio that loads it, and so becomes a part of fio, which is under the GPL 2. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include "fio_latency.h"
 #include "hartzone.h"
 
-enum { MOST_BLOCKS = 128 };
+enum { MOST_BLOCKS = 128, MOST_COMMANDS = 128 }; /* of a command; of larger requests under way: each has memory for its data */
 
 /* What a job may say beside the options of fio. */
 struct job_options {
@@ -40,12 +41,24 @@ static struct fio_option job_options[] = {
 	{.name = NULL},
 };
 
+/* A request of fio on its way. */
+struct request {
+	unsigned left; /* commands without completion */
+	int status;    /* of the first that failed */
+	uint64_t latency_ns;
+};
+
 /* A job's place at the device. */
 struct seat {
 	hartzone_device *device;
 	hartzone_queue *queue;
 	struct hartzone_info info;
-	unsigned under_way;                /* submitted, completion not taken */
+	uint32_t most_blocks;              /* of a command */
+	unsigned commands;                 /* the queue has room for */
+	unsigned commands_under_way;       /* submitted, completion not taken */
+	unsigned under_way;                /* requests of fio that are not in `taken` yet */
+	struct request *requests;          /* of fio's depth, by index */
+	struct hartzone_completion *done;  /* of `commands` */
 	bool running;                      /* committed, and nothing taken since */
 	struct hartzone_completion *taken; /* of fio's depth */
 	unsigned take_from, take_to;       /* of these, not yet handed out */
@@ -66,12 +79,32 @@ static void leave(struct seat *seat)
 	hartzone_queue_close(seat->queue);
 	hartzone_close(seat->device);
 	free(seat->taken);
+	free(seat->requests);
+	free(seat->done);
 	memset(seat, 0, sizeof(*seat));
 }
 
 static unsigned nsid_of(const struct thread_data *td) { return ((const struct job_options *)td->eo)->nsid; }
 
-static int enter(struct seat *seat, const struct thread_data *td, unsigned blocks, unsigned depth)
+static unsigned least(unsigned long long a, unsigned long long b) { return (unsigned)(a < b ? a : b); }
+
+static unsigned most_blocks(const struct hartzone_info *info) { return least(MOST_BLOCKS, info->max_transfer); }
+
+/* blocks: of the largest request. */
+static void open_queue(struct seat *seat, unsigned nsid, unsigned long long blocks, unsigned depth)
+{
+	unsigned pieces; /* of the largest request */
+
+	seat->most_blocks = least(blocks, most_blocks(&seat->info));
+	pieces = (unsigned)((blocks + seat->most_blocks - 1) / seat->most_blocks);
+	seat->commands = pieces == 1 ? depth : least((unsigned long long)pieces * depth, MOST_COMMANDS);
+	seat->queue = hartzone_queue_open_in(seat->device, nsid, HARTZONE_ANY_QUEUE, seat->most_blocks, seat->commands);
+	seat->taken = calloc(depth, sizeof(*seat->taken));
+	seat->requests = calloc(depth, sizeof(*seat->requests));
+	seat->done = calloc(seat->commands, sizeof(*seat->done));
+}
+
+static int enter(struct seat *seat, const struct thread_data *td, unsigned long long blocks, unsigned depth)
 {
 	const unsigned nsid = nsid_of(td);
 	const char *directory = getenv("HARTZONE_ATTACH");
@@ -83,9 +116,8 @@ static int enter(struct seat *seat, const struct thread_data *td, unsigned block
 	}
 	seat->device = hartzone_attach(directory);
 	if (seat->device && !hartzone_get_namespace_info(seat->device, nsid, &seat->info))
-		seat->queue = hartzone_queue_open_in(seat->device, nsid, HARTZONE_ANY_QUEUE, blocks, depth);
-	seat->taken = calloc(depth, sizeof(*seat->taken));
-	if (seat->queue && seat->taken)
+		open_queue(seat, nsid, blocks, depth);
+	if (seat->queue && seat->taken && seat->requests && seat->done)
 		return 0;
 	fail(ENODEV, "no queue of the device");
 	leave(seat);
@@ -119,7 +151,7 @@ static unsigned long long largest_block(struct thread_data *td)
 
 static int check_blocks(struct thread_data *td, const struct hartzone_info *info)
 {
-	const unsigned long long most = (unsigned long long)info->max_transfer * HARTZONE_BLOCK_BYTES;
+	const unsigned long long most = (unsigned long long)MOST_COMMANDS * most_blocks(info) * HARTZONE_BLOCK_BYTES;
 
 	for (int ddir = 0; ddir < DDIR_RWDIR_CNT; ddir++)
 		if (td->o.min_bs[ddir] % HARTZONE_BLOCK_BYTES || td->o.max_bs[ddir] % HARTZONE_BLOCK_BYTES) {
@@ -129,7 +161,7 @@ static int check_blocks(struct thread_data *td, const struct hartzone_info *info
 		}
 	if (largest_block(td) <= most)
 		return 0;
-	log_err("hartzone: %s: bs=%llu: the device takes at most %llu bytes a command\n", td->o.name, largest_block(td), most);
+	log_err("hartzone: %s: bs=%llu: a request is of at most %llu bytes\n", td->o.name, largest_block(td), most);
 	return 1;
 }
 
@@ -245,7 +277,7 @@ static int init(struct thread_data *td)
 
 	if (!seat)
 		return 1;
-	if (enter(seat, td, blocks > MOST_BLOCKS ? MOST_BLOCKS : (unsigned)blocks, td->o.iodepth)) {
+	if (enter(seat, td, blocks, td->o.iodepth)) {
 		free(seat);
 		return 1;
 	}
@@ -285,24 +317,36 @@ static void note(struct thread_data *td, struct io_u *io_u, int status, uint64_t
 		hartzone_error_text(status));
 }
 
-/* Takes completions behind those that are there: at least one if it is to wait. */
+/* Of one of a request's commands. The request is taken when it was the last. */
+static void count_in(struct seat *seat, const struct hartzone_completion *done)
+{
+	const struct io_u *io_u = (const struct io_u *)(uintptr_t)done->token;
+	struct request *request = &seat->requests[io_u->index];
+
+	request->status = request->status ? request->status : done->status;
+	request->latency_ns = done->latency_ns > request->latency_ns ? done->latency_ns : request->latency_ns;
+	seat->commands_under_way--;
+	if (--request->left)
+		return;
+	seat->under_way--;
+	seat->taken[seat->take_to++] = (struct hartzone_completion){
+		.token = done->token, .status = request->status, .latency_ns = request->latency_ns};
+}
+
+/* Takes completions behind those that are there: of a command at least if it is to wait. */
 static int take(struct thread_data *td, bool wait)
 {
 	struct seat *seat = td->io_ops_data;
-	struct hartzone_completion *to;
-	unsigned room;
 	int got;
 
 	seat->take_to -= seat->take_from;
 	memmove(seat->taken, &seat->taken[seat->take_from], seat->take_to * sizeof(*seat->taken));
 	seat->take_from = 0;
-	to = &seat->taken[seat->take_to];
-	room = td->o.iodepth - seat->take_to;
-	got = wait ? hartzone_wait(seat->queue, to, room) : hartzone_reap(seat->queue, to, room);
+	got = wait ? hartzone_wait(seat->queue, seat->done, seat->commands) : hartzone_reap(seat->queue, seat->done, seat->commands);
 	if (got < 0)
 		return fail(EIO, "the device does not answer");
-	seat->take_to += (unsigned)got;
-	seat->under_way -= (unsigned)got;
+	for (int i = 0; i < got; i++)
+		count_in(seat, &seat->done[i]);
 	if (got)
 		seat->running = false;
 	return got;
@@ -377,29 +421,49 @@ static enum hartzone_operation operation_of(enum fio_ddir ddir)
 	return ddir == DDIR_READ ? HARTZONE_READ : HARTZONE_WRITE;
 }
 
+/* As many commands as it takes; says how many were submitted. */
+static unsigned submit(struct thread_data *td, struct io_u *io_u, unsigned commands)
+{
+	struct seat *seat = td->io_ops_data;
+	const unsigned long long most = (unsigned long long)seat->most_blocks * HARTZONE_BLOCK_BYTES;
+	const bool moves = !ddir_sync(io_u->ddir);
+
+	for (unsigned i = 0; i < commands; i++) {
+		const unsigned long long from = i * most;
+		const struct iovec part = {.iov_base = (char *)io_u->xfer_buf + from, .iov_len = least(io_u->xfer_buflen - from, most)};
+		const struct hartzone_request request = {.token = (uintptr_t)io_u,
+							 .operation = operation_of(io_u->ddir),
+							 .flags = io_u->ddir == DDIR_WRITE && td->o.sync_io ? HARTZONE_FUA : 0,
+							 .block = moves ? (io_u->offset + from) / HARTZONE_BLOCK_BYTES : 0,
+							 .parts = &part,
+							 .count = moves ? 1 : 0};
+		if (hartzone_submit(seat->queue, &request))
+			return i;
+	}
+	return commands;
+}
+
 static enum fio_q_status queue(struct thread_data *td, struct io_u *io_u)
 {
 	struct seat *seat = td->io_ops_data;
-	const struct iovec part = {.iov_base = io_u->xfer_buf, .iov_len = io_u->xfer_buflen};
-	const bool moves = !ddir_sync(io_u->ddir);
-	const struct hartzone_request request = {.token = (uintptr_t)io_u,
-						 .operation = operation_of(io_u->ddir),
-						 .flags = io_u->ddir == DDIR_WRITE && td->o.sync_io ? HARTZONE_FUA : 0,
-						 .block = moves ? io_u->offset / HARTZONE_BLOCK_BYTES : 0,
-						 .parts = &part,
-						 .count = moves ? 1 : 0};
+	const unsigned long long most = (unsigned long long)seat->most_blocks * HARTZONE_BLOCK_BYTES;
+	const unsigned commands = ddir_sync(io_u->ddir) ? 1 : (unsigned)((io_u->xfer_buflen + most - 1) / most);
+	unsigned submitted;
 
 	fio_ro_check(td, io_u);
 	if (io_u->ddir == DDIR_TRIM)
 		return trim(td, io_u);
-	if (seat->under_way + seat->take_to - seat->take_from == td->o.iodepth)
+	if (seat->under_way + seat->take_to - seat->take_from == td->o.iodepth || seat->commands_under_way + commands > seat->commands)
 		return FIO_Q_BUSY;
-	if (hartzone_submit(seat->queue, &request)) {
-		if (seat->running) /* device time passes: the virtual clock takes no more until something has ended */
-			return FIO_Q_BUSY;
+	submitted = submit(td, io_u, commands);
+	if (!submitted && seat->running) /* device time passes: the virtual clock takes no more until something has ended */
+		return FIO_Q_BUSY;
+	if (!submitted) {
 		note(td, io_u, HARTZONE_ERROR, 0);
 		return FIO_Q_COMPLETED;
 	}
+	seat->requests[io_u->index] = (struct request){.left = submitted, .status = submitted < commands ? HARTZONE_ERROR : 0};
+	seat->commands_under_way += submitted;
 	seat->under_way++;
 	return FIO_Q_QUEUED;
 }

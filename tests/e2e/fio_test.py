@@ -56,6 +56,18 @@ class Fio(unittest.TestCase):
         self.assertGreater(second["read"]["total_ios"], 0)
         self.assertGreater(first["iodepth_level"]["8"], 50, "eight were under way")
 
+    def test_a_block_size_above_a_command_is_several(self):
+        """As a kernel splits it: on zones and blocks, more of it under way than the queue takes, and a rest that is no whole command."""
+        for device, block, depth, size in (("default", "1m", 4, "16m"), ("small-legacy", "1m", 1, "4m"), ("small-legacy", "1540k", 2, "4620k"),
+                                           ("small-legacy", "1m", 200, "4m")):
+            with self.subTest(device=device, block=block):
+                (job,), _ = self.jobs("--name=a", "--rw=write", f"--iodepth={depth}", "--verify=crc32c", f"--bs={block}", f"--size={size}",
+                                      device=("--device", device))
+                self.assertGreater(job["read"]["total_ios"], 2)
+        run = self.call("fio", "--device", "small-legacy", "--name=a", "--rw=write", "--bs=128m", "--size=128m")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("a request is of at most 67108864 bytes", run.stderr)
+
     def test_several_jobs_at_once(self):
         """Each with a queue of its own, in processes and in threads."""
         for kind in ("--thread=0", "--thread=1"):
