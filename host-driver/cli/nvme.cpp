@@ -52,6 +52,10 @@ void check_words(const std::string &program, const std::vector<std::string> &wor
 	if (words.empty() || is_option(words.front()))
 		throw Error(words.empty() ? "say which of nvme-cli's commands, such as ./hartzone nvme smart-log"
 					  : words.front() + " is no option of nvme here: those of nvme-cli stand behind its command");
+	for (const char *registers : {"show-regs", "get-property", "set-property"})
+		if (words.front() == registers)
+			throw Error("nvme-cli reaches registers through a kernel driver or a fabric, and this device has neither: no " +
+				    words.front() + " here; id-ctrl says what the controller can do");
 	if (help_of(program, {words.begin(), std::find_if(words.begin(), words.end(), is_option)}).find("Invalid sub-command") !=
 	    std::string::npos)
 		throw Error("nvme-cli has no command '" + words.front() + "', or not with the next word: '" + program +

@@ -5,13 +5,19 @@
 #include <cerrno>
 #include <cstring>
 #include <libnvme.h>
+#include <sys/resource.h>
 
 namespace hz {
 
 void throw_errno(const std::string &what)
 {
 	const int code = errno;
-	throw Error(what + ": " + std::strerror(code) + (code == EMFILE ? " (raise the limit: ulimit -n)" : ""));
+	rlimit files{};
+	const bool limited = code == EFBIG && !getrlimit(RLIMIT_FSIZE, &files) && files.rlim_cur != RLIM_INFINITY;
+	throw Error(what + ": " + std::strerror(code) +
+		    (code == EMFILE ? " (raise the limit: ulimit -n)"
+		     : limited      ? " (a limit is set: ulimit -f unlimited)"
+				    : ""));
 }
 
 std::string status_text(uint16_t status)

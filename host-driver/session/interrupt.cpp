@@ -32,6 +32,7 @@ void catch_interrupts()
 	for (int number : {SIGINT, SIGTERM, SIGHUP})
 		sigaction(number, &action, nullptr);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error with a sentence, here and in QEMU
 }
 
 bool interrupted() { return signals.load(std::memory_order_relaxed) >= (gentle.load(std::memory_order_relaxed) ? hard : 1); }

@@ -57,6 +57,7 @@ fs::path above_program(std::initializer_list<const char *> names)
 
 fs::path find(const char *variable, std::initializer_list<const char *> names, const char *what)
 {
+	require_proc();
 	fs::path path = from_environment(variable);
 	if (path.empty())
 		path = above_program(names);
@@ -67,6 +68,12 @@ fs::path find(const char *variable, std::initializer_list<const char *> names, c
 }
 
 } // namespace
+
+void require_proc()
+{
+	if (access("/proc/self/fd", X_OK))
+		throw Error("/proc is not mounted, and devices are found and watched by it: mount -t proc proc /proc");
+}
 
 bool is_installed()
 {

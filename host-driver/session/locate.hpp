@@ -9,6 +9,8 @@ namespace hz {
 
 // This program lies where `cmake --install` or a package put it, not in a build folder.
 bool is_installed();
+// Throws Error if /proc is not there: programs are found and watched by it.
+void require_proc();
 // $HARTZONE_FIRMWARE, else the image in build/firmware, or installed, of the tree that holds the program. Throws Error if there is none.
 std::filesystem::path locate_firmware();
 // $HARTZONE_PLUGIN, else the plugin in build/host, or installed, of the same tree. Throws Error if there is none.

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include "session/error.hpp"
+#include "session/locate.hpp"
 
 namespace hz {
 
@@ -14,6 +15,7 @@ UnixAddress::UnixAddress(const std::filesystem::path &folder, const std::string 
 {
 	if (!folder_)
 		throw_errno("cannot open the folder " + folder.string());
+	require_proc();
 	const std::string path = "/proc/self/fd/" + std::to_string(folder_.get()) + "/" + name;
 	address_.sun_family = AF_UNIX;
 	if (path.size() >= sizeof(address_.sun_path))

@@ -27,7 +27,27 @@ def called(*command, **options):
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, **options)
 
 
+SYNCED = """import os
+fd = os.open("a", os.O_WRONLY | os.O_CREAT | os.O_DSYNC, 0o600)
+os.write(fd, bytes(4096))
+os.pwrite(os.dup(fd), bytes(4096), 8192)
+fd = os.open("b", os.O_WRONLY | os.O_CREAT, 0o600)
+os.write(fd, bytes(4096))
+os.pwritev(fd, [bytes(4096)], 4096, os.RWF_DSYNC)
+os.sync()
+"""
+
+
 class RecordTrace(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed (scripts/setup installs it)")
+    def test_what_a_program_writes_durably_is_so(self):
+        with tempfile.TemporaryDirectory(prefix="hz-record-") as folder:
+            file = pathlib.Path(folder) / "t.hzt"
+            run = called(TOP / "scripts" / "record-trace", "x", "--out", file, "--", sys.executable, "-c", SYNCED)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            records = [line.split(" ", 2)[2] for line in file.read_text().splitlines() if line[0].isdigit()]
+        self.assertEqual(records, ["write 0 1 durable", "write 2 1 durable", "write 16 1", "write 17 1 durable", "flush"])
+
     def test_says_in_one_line_what_is_wrong(self):
         for words in (("x", "--out", UNWRITABLE + "/x", "--", "true"), ("x", "--out", UNWRITABLE, "--", "sh", "-c", "echo > f"),
                       ("x", "--", "true"), ("x", "--", "false")):
@@ -50,6 +70,18 @@ class Program(unittest.TestCase):
             for words in ((), ("--power-cut-at", "3")):
                 called(os.environ["HARTZONE_DRIVER"], "run", "--device", "small", "--workload", "small", "--out", out, *words)
                 self.assertEqual(json.loads((pathlib.Path(out) / "result.json").read_text())["software"]["qemu"]["version"], version)
+
+    def test_a_limit_of_file_sizes_and_no_proc_are_said(self):
+        driver = os.environ["HARTZONE_DRIVER"]
+        limited = called("sh", "-c", 'ulimit -f 100; exec "$@"', "sh", driver, "run", "--device", "small", "--workload", "small")
+        self.assertEqual((limited.returncode, len(limited.stderr.splitlines())), (1, 1), limited.stderr)
+        self.assertIn("File too large (a limit is set: ulimit -f unlimited)", limited.stderr)
+        hidden = ("unshare", "--mount", "--map-root-user", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
+        if called(*hidden, "true").returncode == 0:
+            for words in (("run", "--device", "small", "--workload", "small"), ("info", "--device", "small")):
+                bare = called(*hidden, driver, *words)
+                self.assertEqual((bare.returncode, len(bare.stderr.splitlines())), (1, 1), bare.stderr)
+                self.assertIn("/proc is not mounted, and devices are found and watched by it: mount -t proc proc /proc", bare.stderr)
 
     def test_the_clocks_own_words(self):
         run = called(os.environ["HARTZONE_DRIVER"], "run", "--quick", "--vclock", "nosuch=1")

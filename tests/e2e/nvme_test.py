@@ -132,7 +132,8 @@ class NvmeCli(unittest.TestCase):
 
     def test_what_is_refused(self):
         nothing_boots = {"HARTZONE_QEMU": "/bin/false"}
-        for words, says in (((), "say which of nvme-cli's commands"), (("nosuch",), "nvme-cli has no command 'nosuch'"),
+        for words, says in (((), "say which of nvme-cli's commands"), (("show-regs",), "no show-regs here; id-ctrl says"),
+                            (("nosuch",), "nvme-cli has no command 'nosuch'"),
                             (("zns", "nosuch"), "nvme-cli has no command 'zns'"), (("--nosuch", "id-ctrl"), "--nosuch is no option of nvme here")):
             run = self.call(*words, environment=nothing_boots)
             self.assertEqual((run.returncode, run.stdout), (1, b""), words)

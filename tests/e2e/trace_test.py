@@ -91,6 +91,17 @@ class Traces(unittest.TestCase):
         _, relaxed = self.good(text, "--timestamps", "--time-scale", "1000000")
         self.assertEqual(relaxed["totals"]["late_arrivals"], 0)
 
+    def test_a_journal_keeps_its_durability(self):
+        """Each write of the journal with FUA behind a Flush of its own; what is left out is told."""
+        text = lines(40, lambda i: f"8,0 0 {i + 1} 0.{i:03}000000 1 Q {'FWFS' if i % 4 == 0 else 'W'} {i * 8} + 8 [jbd2]")
+        run, result = self.good(text + "8,0 0 99 0.9 1 Q N 0 + 8 [x]\n", "--threads", "1")
+        self.assertEqual((result["totals"]["flush"]["ops"], result["totals"]["write"]["ops"]), (10, 40))
+        self.assertEqual(result["trace"]["left_out"], {"requests that neither read, write nor discard (N)": 1, "the mark sync": 10})
+        self.assertIn("warning: the trace also says what a replay leaves out, how often each: ", run.stdout)
+        _, plain = self.good(text.replace("FWFS", "W"), "--threads", "1")
+        self.assertNotIn("left_out", " ".join(plain["warnings"]))
+        self.assertGreater(result["totals"]["write"]["latency_ns"]["max"], plain["totals"]["write"]["latency_ns"]["max"])
+
     def test_broken_lines(self):
         text = FORMATS["msr"][0].replace("\n", "\nbroken\n", 3)
         run, _ = self.replay(text, "--format", "msr")
