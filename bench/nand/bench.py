@@ -19,12 +19,13 @@ LONGEST_S = 600
 
 def options():
     p = arguments.parser("nand", __doc__, "--device conzone-paper --rig", word="bench")
-    arguments.add_device(p, "measure the flash of this device under its scheduler: operations, rows of them, dies, channels, planes, and who waits for whom; "
+    arguments.add_config(p, "--device", "devices", None, "measure the flash of this device under its scheduler: operations, rows of them, dies, channels, planes, and who waits for whom; "
                          "on the rig, which is the TSU in a host program whose code takes no time, and on harts of the machine under the virtual clock")
     p.add_argument("--rig", action="store_true", help="measure on the rig only, which needs no QEMU")
     args = p.parse_args()
     if args.rig and not args.device:
         p.error("--rig says where a device's flash is measured: name the device with --device")
+    args.device = args.device and arguments.config_file("devices", args.device)
     return args
 
 

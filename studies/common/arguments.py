@@ -3,6 +3,7 @@
 import argparse
 import pathlib
 
+CONFIGS = pathlib.Path(__file__).resolve().parents[2] / "configs"
 MOST_SEED = 2 ** 32 - 1
 ANY_TIME = {"out", "resume", "update", "engine", "engine_options", "no_pictures"} # options that do not change what is measured
 
@@ -113,23 +114,20 @@ def add_names(p, name, choices, default, text):
     p.add_argument(name, type=check, default=default, metavar="NAME,...", help=f"{text}: {', '.join(choices)}")
 
 
+def config_file(folder, word):
+    """The file of that name in configs/<folder>, else the file as it is; None: there is neither."""
+    files = (CONFIGS / folder / f"{word}.yaml", pathlib.Path(word))
+    return next((path for path in files if path.is_file()), None)
+
+
 def add_config(p, name, folder, default, text):
-    """The name of a file in configs/<folder>."""
-    known = sorted(path.stem for path in (pathlib.Path(__file__).resolve().parents[2] / "configs" / folder).glob("*.yaml"))
-    p.add_argument(name, choices=known, default=default, metavar="NAME", help=f"{text}: the name of a file in configs/{folder}")
-
-
-def add_device(p, text):
-    """--device as the program's commands take it: a file, or the name of one in configs/devices; None unless it is given."""
-    folder = pathlib.Path(__file__).resolve().parents[2] / "configs" / "devices"
-
+    """As the program's commands take it: a file, or the name of one in configs/<folder>. The word itself is what is kept."""
     def check(word):
-        for path in (pathlib.Path(word), folder / f"{word}.yaml"):
-            if path.is_file():
-                return path
-        known = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))
-        raise argparse.ArgumentTypeError(f"there is no file {word}, and configs/devices has only {known}")
-    p.add_argument("--device", type=check, metavar="FILE|NAME", help=f"{text}: a YAML file, or the name of one in configs/devices")
+        if config_file(folder, word):
+            return word
+        known = ", ".join(sorted(path.stem for path in (CONFIGS / folder).glob("*.yaml")))
+        raise argparse.ArgumentTypeError(f"there is no file {word}, and configs/{folder} has only {known}")
+    p.add_argument(name, type=check, default=default, metavar="FILE|NAME", help=f"{text}: a YAML file, or the name of one in configs/{folder}")
 
 
 def add_path(p, name, default, metavar, text):

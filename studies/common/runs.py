@@ -13,6 +13,8 @@ import time
 
 import yaml
 
+from common.arguments import config_file
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 # libyaml where there is one: a sixth of the time.
 LOADER, DUMPER = (getattr(yaml, f"C{name}", getattr(yaml, name)) for name in ("SafeLoader", "SafeDumper"))
@@ -31,8 +33,8 @@ def read_yaml(path):
 
 
 def load_yaml(kind, name):
-    """configs/<kind>/<name>.yaml as a dictionary. Of a device, without its limits of memory: a study changes it, and with it what fits."""
-    content = read_yaml(TOP / "configs" / kind / f"{name}.yaml")
+    """The file of that name, or configs/<kind>/<name>.yaml, as a dictionary. Of a device, without its limits of memory: a study changes it, and with it what fits."""
+    content = read_yaml(config_file(kind, name))
     if kind == "devices":
         for limit in ("sram", "dram"):
             content.get("memory", {}).pop(limit, None)

@@ -138,7 +138,7 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(by_model["fine"]["points"][1]["model"], 3)
 
     def test_readers_wait_less_where_they_may_look_side_by_side(self):
-        found = self.run_once("--workers", "8", "--locks", "ticket,rw", "--workload", "random-read", "--hil", "4", "--tsu", "8", "--no-pictures")
+        found = self.run_once("--workers", "8", "--locks", "ticket,rw", "--workload", str(TOP / "configs/workloads/random-read.yaml"), "--hil", "4", "--tsu", "8", "--no-pictures")
         ticket, rw = found["points"]
         self.assertGreater(ticket["time"]["spin l2p"], 0.001)
         self.assertLess(rw["time"]["spin l2p"], 0.75 * ticket["time"]["spin l2p"])
