@@ -2,6 +2,7 @@
 // collector nothing.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "conventional_model.hpp"
+#include "l2p_rig.hpp"
 
 using namespace ftl_rig;
 
@@ -170,3 +171,24 @@ TEST_P(DeallocateChain, OfCuts)
 	}
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, DeallocateChain, testing::Range(1, 13));
+
+// hartzone.h promises it, whatever map is behind them: that of zones has no part for conventional sectors.
+TEST(DeallocateSequential, ChangesNothing)
+{
+	hz_device_config of_zones = ftl_config();
+	of_zones.l2p_kind = HZ_L2P_KIND_ZONE;
+	for (const hz_device_config &cfg : {ftl_config(), map_config(), of_zones, conventional_config()}) {
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		const uint32_t zone = rig.shape.conventional_zones;
+		ASSERT_EQ(rig.write(zone, 0, 30, 1), 0);
+		for (uint8_t flags : {0, int(FTL_FUA)})
+			EXPECT_EQ(deallocate(rig, {{0, 8, rig.lba_of(zone)}, {0, 0, rig.lba_of(zone, 3)}, {0, 90, rig.lba_of(zone, 20)}},
+					     flags),
+				  0);
+		EXPECT_EQ(deallocate(rig, {{0, 1, rig.shape.namespace_sectors}}), NVME_LBA_OUT_OF_RANGE | NVME_DNR);
+		EXPECT_EQ(rig.compare(zone, 0, 30, 1), "");
+		EXPECT_EQ(rig.counters().deallocated_sectors, 0u);
+		EXPECT_EQ(rig.check(), "");
+	}
+}

@@ -54,8 +54,9 @@ static uint32_t piece_at(const struct ftl *ftl, uint64_t lba, uint64_t most, uin
 	return (uint32_t)(piece < most ? piece : most);
 }
 
-/* A piece of the range that the request has come to. */
-static void unmap_piece(struct ftl_worker *self, struct ftl_request *req)
+/* A piece of the range that the request has come to. Only of conventional sectors the map is asked: of others it need not know that there are
+ * such. False: the request waits. */
+static bool unmap_piece(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;
 	struct ftl_io *io = io_of(req);
@@ -67,12 +68,15 @@ static void unmap_piece(struct ftl_worker *self, struct ftl_request *req)
 	if (!conv_range_exists(ftl, req, &range) || lba >= end) {
 		io->cursor++;
 		io->done = 0;
-		return;
+		return true;
 	}
+	if (!l2p_conv_admits(self, req))
+		return false;
 	piece = piece_at(ftl, lba, end - lba, &hole);
 	if (piece)
 		self->counters.deallocated_sectors += l2p_conv_unmap(self, lba, piece);
 	io->done += piece + hole;
+	return true;
 }
 
 /* False: it waits, or goes on later. */
@@ -83,13 +87,12 @@ static bool unmap_all(struct ftl_worker *self, struct ftl_request *req)
 			io_resume(req);
 			return false;
 		}
-		if (!l2p_conv_admits(self, req))
-			return false;
 		if (l2p_lost(self->ftl)) {
 			io_of(req)->step = FLUSH_FAILED;
 			return true;
 		}
-		unmap_piece(self, req);
+		if (!unmap_piece(self, req))
+			return false;
 	}
 	return true;
 }
