@@ -61,10 +61,11 @@ void ftl_namespaces_damage(const struct ftl_namespaces *all, struct ftl_damage *
 	ftl_damage_found(all->ftl[0], out);
 	for (uint32_t i = 1; i < all->count; i++) {
 		ftl_damage_found(all->ftl[i], &part);
-		if (!out->lost_sectors)
+		if (!out->lost_sectors && !out->records)
 			out->first_lba = part.first_lba;
 		out->lost_sectors += part.lost_sectors;
 		out->read_only_zones += part.read_only_zones;
+		out->records += part.records;
 		out->unknown_sectors += part.unknown_sectors;
 		out->table_copies += part.table_copies;
 	}

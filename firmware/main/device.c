@@ -114,10 +114,10 @@ static void tell_damage(const struct device *device)
 	struct ftl_damage damage;
 
 	ftl_namespaces_damage(&device->namespaces, &damage);
-	if (damage.lost_sectors || damage.unknown_sectors)
+	if (damage.lost_sectors || damage.unknown_sectors || damage.records)
 		console_line(
-			"hartzone: the NAND image is damaged: %lu sectors are lost, %u zones became read only, %lu conventional sectors may read as older ones",
-			(unsigned long)damage.lost_sectors, damage.read_only_zones, (unsigned long)damage.unknown_sectors);
+			"hartzone: the NAND image is damaged: %lu sectors are lost, %u zones became read only, %lu conventional sectors may read as older ones, records of %u zones cannot be true",
+			(unsigned long)damage.lost_sectors, damage.read_only_zones, (unsigned long)damage.unknown_sectors, damage.records);
 }
 
 /* What the FTL does not account for is the time that the tables took. */

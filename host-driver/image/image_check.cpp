@@ -119,7 +119,8 @@ void zones_by_records(OfflineDevice &device, ImageReport &report)
 void judge(ImageReport &report, const ftl_damage &damage)
 {
 	report.unknown_sectors = damage.unknown_sectors;
-	if (!report.lost_sectors && !report.unknown_sectors) {
+	report.damaged_records = damage.records;
+	if (!report.lost_sectors && !report.unknown_sectors && !report.damaged_records) {
 		report.why = "The image is sound.";
 		return;
 	}
@@ -128,7 +129,10 @@ void judge(ImageReport &report, const ftl_damage &damage)
 		     (report.unknown_sectors
 			      ? ", and of " + std::to_string(report.unknown_sectors) + " conventional sectors older versions may be read"
 			      : "") +
-		     "; all others can.";
+		     "; all others can." +
+		     (report.damaged_records ? " Records of " + std::to_string(report.damaged_records) +
+						       " zones cannot be true, so these zones are read only or offline."
+					     : "");
 }
 
 void look_at_device(const ImageFile &image, ImageReport &report)

@@ -123,6 +123,7 @@ nlohmann::json json_of(const ImageReport &report)
 			 {"unknown_sectors", report.flash.unknown}};
 	json["lost_sectors"] = report.lost_sectors;
 	json["unknown_sectors"] = report.unknown_sectors;
+	json["damaged_records"] = report.damaged_records;
 	json["zones"] = nlohmann::json::array();
 	for (const ZoneReport &zone : report.zones)
 		json["zones"].push_back(zone_json(zone));

@@ -154,6 +154,13 @@ void ConventionalDriver::check_recovered()
 	});
 }
 
+void ConventionalDriver::all_durable()
+{
+	batch_++;
+	for (ConventionalSector &sector : sectors)
+		sector.flushed(batch_);
+}
+
 void ConventionalDriver::fill(uint32_t step)
 {
 	for (uint32_t at = 0; at < sector_count(); at += step)

@@ -151,6 +151,8 @@ public:
 	void verify_all();
 	// After a boot: every sector holds what was durable, or something newer; the model takes over what it finds.
 	void check_recovered();
+	// As after a shutdown.
+	void all_durable();
 	void fill(uint32_t step = 32);
 
 	Rig &rig;

@@ -53,7 +53,7 @@ struct Written {
 	std::string compare(const Places &lost)
 	{
 		for (uint32_t zone = 0; zone < rig.shape.zones; zone++)
-			for (uint32_t from = 0; from < capacity; from += piece) {
+			for (uint32_t from = 0; from < capacity && !forgotten.count(zone); from += piece) {
 				if (piece_reads(zone, from, lost))
 					continue;
 				for (uint32_t at = from; at < std::min(from + piece, capacity); at++)
@@ -62,12 +62,14 @@ struct Written {
 			}
 		return rig.check();
 	}
+	// No zone of these is looked at from now on.
+	void forget(const std::set<uint32_t> &zones) { forgotten = zones; }
 	// Write pointers and states are what they were.
 	std::string standing()
 	{
 		auto now = write_pointers();
 		for (uint32_t z = 0; z < now.size(); z++)
-			if (now[z] != wps[z])
+			if (now[z] != wps[z] && !forgotten.count(z))
 				return "zone " + std::to_string(z) + " has state " + std::to_string(now[z].first) + ", write pointer " +
 				       std::to_string(now[z].second - rig.lba_of(z));
 		return "";
@@ -90,6 +92,7 @@ struct Written {
 
 private:
 	static constexpr uint32_t piece = 24;
+	std::set<uint32_t> forgotten;
 
 	// Nothing of it is lost, and all is right; else its sectors are to be looked at one by one.
 	bool piece_reads(uint32_t zone, uint32_t from, const Places &lost)
@@ -289,21 +292,7 @@ TEST_P(Damage, OneCopyOfAllRecordsIsEnough)
 
 namespace {
 
-// Records of the copies of the newest page 0 of the zone table.
-std::vector<uint64_t> table_copies(Rig &device)
-{
-	std::vector<uint64_t> copies;
-	uint64_t newest = 0;
-	for (uint64_t i = 0; i < rig::count_records(device.media); i++)
-		if (device.media.oob[i].kind == HZ_OOB_ZONE_TABLE && device.media.oob[i].lpa == 0 &&
-		    device.media.oob[i].sequence >= newest) {
-			if (device.media.oob[i].sequence > newest)
-				copies.clear();
-			newest = device.media.oob[i].sequence;
-			copies.push_back(i);
-		}
-	return copies;
-}
+std::vector<uint64_t> table_copies(const Rig &device) { return rig::zone_table_copies(device.media); }
 
 } // namespace
 
@@ -362,6 +351,157 @@ TEST(DamagedTable, AllTablePagesGoneIsNoNewDevice)
 			rig::lose_record(w.rig.media, i);
 	ASSERT_FALSE(w.rig.boot());
 	EXPECT_NE(std::string(w.rig.error).find("it cannot be found"), std::string::npos) << w.rig.error;
+}
+
+// --- one record of it that cannot be true ---
+
+namespace {
+
+using rig::ZoneRecord;
+
+constexpr uint64_t too_late = 1ull << 62;
+
+struct Forgery {
+	const char *name;
+	bool placed_wrong; // it contradicts the block table or another record: true only as long as the device is at rest
+	void (*change)(ZoneRecord &, const ZoneRecord &other);
+};
+const Forgery forgeries[] = {
+	{"NoState", false, [](ZoneRecord &r, const ZoneRecord &) { r.state = 4; }},
+	{"MorePlacedThanWritten", false, [](ZoneRecord &r, const ZoneRecord &) { r.placed = r.written + 1; }},
+	{"BeyondTheCapacity", false, [](ZoneRecord &r, const ZoneRecord &) { r.written = 100000; }},
+	{"FinishedBeyondTheCapacity", false, [](ZoneRecord &r, const ZoneRecord &) { r.finish = 100000; }},
+	{"FencedTooLate", false, [](ZoneRecord &r, const ZoneRecord &) { r.fence_sequence = too_late; }},
+	{"ResetTooLate", false, [](ZoneRecord &r, const ZoneRecord &) { r.reset_sequence = too_late; }},
+	{"FoldedTooLate", false, [](ZoneRecord &r, const ZoneRecord &) { r.folded = too_late; }},
+	{"AllOnes", false, [](ZoneRecord &r, const ZoneRecord &) { std::memset(&r, 0xff, sizeof(r)); }},
+	{"InsideAUnit", true, [](ZoneRecord &r, const ZoneRecord &) { r.placed--; }},
+	{"NoSuperblock", true, [](ZoneRecord &r, const ZoneRecord &) { r.superblock = UINT32_MAX - 1; }},
+	{"SuperblockOfTheSlcLog", true, [](ZoneRecord &r, const ZoneRecord &) { r.superblock = 0; }},
+	{"SuperblockOfAnother", true, [](ZoneRecord &r, const ZoneRecord &other) { r.superblock = other.superblock; }},
+	{"MoreThanIsProgrammed", true, [](ZoneRecord &r, const ZoneRecord &) { r.placed = r.written = 96; }},
+};
+
+class DamagedRecord : public testing::TestWithParam<std::tuple<int, int>> {
+protected:
+	Forgery forgery() const { return forgeries[std::get<1>(GetParam())]; }
+	hz_device_config kind_config() const { return kinds[std::get<0>(GetParam())].config(); }
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, DamagedRecord,
+			 testing::Combine(testing::Range(0, int(std::size(kinds))), testing::Range(0, int(std::size(forgeries)))),
+			 [](const auto &i) {
+				 return std::string(kinds[std::get<0>(i.param)].name) + "_" + forgeries[std::get<1>(i.param)].name;
+			 });
+
+// Of the map: in RAM, in flash.
+class DamagedBackingRecord : public DamagedRecord {};
+INSTANTIATE_TEST_SUITE_P(Maps, DamagedBackingRecord, testing::Combine(testing::Range(0, 2), testing::Range(0, int(std::size(forgeries)))),
+			 [](const auto &i) {
+				 return std::string(std::get<0>(i.param) ? "Mapped_" : "Flat_") + forgeries[std::get<1>(i.param)].name;
+			 });
+
+} // namespace
+
+// It costs its zone, never the device: OFFLINE if nothing of the record can be believed; READ ONLY if it is wrong about places, and what is
+// found of the zone without it can be read. All others are as they were, now, after a shutdown and after a power cut.
+TEST_P(DamagedRecord, CostsItsZone)
+{
+	constexpr uint32_t hit = 1, other = 4;
+	Written w(kind_config());
+	const bool shared = std::string(forgery().name) == "SuperblockOfAnother";
+	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	rig::forge_zone_record(w.rig.media, hit, [&](ZoneRecord &r) {
+		forgery().change(r, *rig::zone_record_in(w.rig.media, table_copies(w.rig)[0], other));
+	});
+	Places lost;
+	for (uint32_t at = w.sectors[hit]; at < 96 && std::string(forgery().name) == "MoreThanIsProgrammed"; at++)
+		lost.insert({hit, at});
+	w.wps[hit] = {forgery().placed_wrong ? NVME_ZS_READ_ONLY : NVME_ZS_OFFLINE, UINT64_MAX};
+	if (shared)
+		w.wps[other] = {NVME_ZS_READ_ONLY, UINT64_MAX};
+	if (!forgery().placed_wrong)
+		w.forget({hit});
+	for (uint32_t start = 0; start < 4; start++) {
+		SCOPED_TRACE(testing::Message() << "start " << start);
+		ASSERT_TRUE(w.rig.boot()) << w.rig.error;
+		if (start == 0) {
+			EXPECT_EQ(w.rig.found_damage().records, shared ? 2u : 1u);
+			EXPECT_EQ(w.rig.found_damage().first_lba, w.rig.lba_of(hit));
+			EXPECT_EQ(w.rig.found_damage().lost_sectors, lost.size());
+			EXPECT_EQ(w.rig.changed_zones().size(), shared ? 2u : 1u);
+		}
+		EXPECT_EQ(w.rig.zone_state(hit), w.wps[hit].first);
+		Request read(FTL_READ, w.rig.lba_of(hit), 1);
+		EXPECT_EQ(w.rig.run(read), forgery().placed_wrong ? 0 : NVME_ZONE_OFFLINE);
+		EXPECT_EQ(w.standing(), "");
+		ASSERT_EQ(w.compare(lost), "");
+		ASSERT_EQ(w.rig.write(7, start, 1, Written::tag(7, start), FTL_FUA), 0);
+		w.sectors[7] = start + 1;
+		w.wps[7] = {NVME_ZS_CLOSED, w.rig.lba_of(7, start + 1)};
+		ASSERT_EQ(start < 2 ? w.rig.come_to_rest() : 0, 0);
+	}
+}
+
+// The device has no time to write a record of its own before power goes.
+TEST_P(DamagedRecord, CostsNoMoreAfterAPowerCut)
+{
+	Written w(kind_config());
+	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	rig::forge_zone_record(w.rig.media, 1,
+			       [&](ZoneRecord &r) { forgery().change(r, *rig::zone_record_in(w.rig.media, table_copies(w.rig)[0], 4)); });
+	w.forget({1});
+	if (std::string(forgery().name) == "SuperblockOfAnother")
+		w.wps[4] = {NVME_ZS_READ_ONLY, UINT64_MAX};
+	for (uint32_t start = 0; start < 3; start++) {
+		ASSERT_TRUE(w.rig.boot()) << w.rig.error;
+		if (start == 0)
+			w.forget(w.rig.zone_state(4) == NVME_ZS_READ_ONLY ? std::set<uint32_t>{1, 4} : std::set<uint32_t>{1});
+		EXPECT_EQ(w.standing(), "");
+		ASSERT_EQ(w.compare({}), "");
+		ASSERT_EQ(w.rig.write(7, start, 1, Written::tag(7, start), FTL_FUA), 0);
+		w.sectors[7] = start + 1;
+		w.wps[7] = {NVME_ZS_CLOSED, w.rig.lba_of(7, start + 1)};
+		uint8_t state = w.rig.zone_state(1);
+		EXPECT_EQ(state == NVME_ZS_OFFLINE, !forgery().placed_wrong) << int(state);
+	}
+}
+
+// Conventional sectors find their places without the records of backing zones.
+TEST_P(DamagedBackingRecord, CostsNoSector)
+{
+	for (uint32_t number : {0u, 1u, 2u}) {
+		SCOPED_TRACE(testing::Message() << "backing zone " << number);
+		Rig device(std::get<0>(GetParam()) ? mapped_conventional_config(true) : conventional_config(true));
+		ASSERT_TRUE(device.boot()) << device.error;
+		ConventionalDriver driver(device, 1);
+		driver.fill(30);
+		ASSERT_TRUE(driver.run_batch({{FTL_WRITE, 3, 50}, {FTL_DEALLOCATE, 100, 20}}));
+		ASSERT_EQ(device.come_to_rest(), 0);
+		driver.all_durable();
+		const uint32_t hit = device.shape.zones + number;
+		const ZoneRecord other = *rig::zone_record_in(device.media, table_copies(device)[0], device.shape.zones + 3);
+		bool changed = false;
+		rig::forge_zone_record(device.media, hit, [&](ZoneRecord &r) {
+			const ZoneRecord before = r;
+			forgery().change(r, other);
+			changed = std::memcmp(&before, &r, sizeof(r)) != 0;
+		});
+		if (!changed)
+			continue; // it is full: more cannot be programmed
+		for (int start = 0; start < 3; start++) {
+			SCOPED_TRACE(testing::Message() << "start " << start);
+			ASSERT_TRUE(device.boot()) << device.error;
+			if (start == 0) {
+				EXPECT_GE(device.found_damage().records, 1u);
+			}
+			driver.check_recovered();
+			ASSERT_FALSE(HasFailure());
+			ASSERT_TRUE(driver.run_batch({{FTL_WRITE, 40, 9}}));
+			ASSERT_EQ(start < 1 ? device.come_to_rest() : 0, 0);
+			if (start < 1)
+				driver.all_durable();
+		}
+	}
 }
 
 // --- coming to rest ---

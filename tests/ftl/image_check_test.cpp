@@ -111,6 +111,23 @@ TEST(ImageCheck, DamagedCopiesAreNoDamage)
 	EXPECT_EQ(report.repaired, 3u);
 }
 
+// A record that cannot be true costs its zone.
+TEST(ImageCheck, ADamagedRecordIsToldAndTheOthersAreMounted)
+{
+	Image image;
+	ASSERT_EQ(image.rig.come_to_rest(), 0);
+	rig::forge_zone_record(image.rig.media, 5, [](rig::ZoneRecord &r) { r.written = 100000; });
+	const hz::ImageReport report = image.check();
+	EXPECT_EQ(report.verdict, hz::Verdict::damaged);
+	EXPECT_TRUE(report.mounted);
+	EXPECT_EQ(report.damaged_records, 1u);
+	EXPECT_NE(report.why.find("Records of 1 zones cannot be true"), std::string::npos) << report.why;
+	EXPECT_EQ(report.zones.at(5).state, "offline");
+	EXPECT_EQ(report.zones.at(4).state, "closed");
+	EXPECT_EQ(report.zones.at(4).written, 40u);
+	EXPECT_EQ(report.lost_sectors, 0u);
+}
+
 // The mount is refused: what is left is told by the records alone.
 TEST(ImageCheck, WhatARefusedMountLeavesIsTold)
 {

@@ -68,6 +68,14 @@ void Driver::verify_all()
 		verify_zone(z);
 }
 
+void Driver::all_durable()
+{
+	for (ModelZone &zone : zones) {
+		zone.durable = zone.acked;
+		zone.stays_full |= zone.full;
+	}
+}
+
 void Driver::random_ops(std::vector<Op> &ops)
 {
 	uint32_t zone = roll(static_cast<uint32_t>(zones.size()));
@@ -163,8 +171,10 @@ void Driver::settle(Running &run, bool cut)
 	case FTL_ZONE_FINISH:
 		EXPECT_EQ(request.status(), 0);
 		zone.finish_pending = false;
-		if (!zone.full) // else nothing had to be done
+		if (!zone.full) { // else nothing had to be done
 			zone.durable = zone.acked;
+			zone.stays_full = true;
+		}
 		zone.full = true;
 		break;
 	default: EXPECT_TRUE(!zone.full || request.status() == NVME_ZONE_INVALID_TRANSITION); break;
@@ -255,7 +265,7 @@ void Driver::check_recovered_zone(uint32_t z, const nvme_zone_descriptor &found,
 		if (zone.tags.size() == capacity())
 			zone.acked = capacity();
 		wp = zone.full ? zone.acked : static_cast<uint32_t>(zone.tags.size());
-		zone.full = true;
+		zone.full = zone.stays_full = true;
 	} else {
 		bool reset = zone.reset_pending && wp == 0;
 		if (reset)
@@ -264,6 +274,7 @@ void Driver::check_recovered_zone(uint32_t z, const nvme_zone_descriptor &found,
 		ASSERT_LE(wp, zone.tags.size()) << "zone " << z << " has sectors nobody wrote";
 		ASSERT_TRUE(running || state == (wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY)) << "zone " << z << " state " << int(state);
 		ASSERT_FALSE(zone.full && zone.durable == capacity());
+		ASSERT_FALSE(zone.stays_full) << "zone " << z << " was FULL";
 		zone.full = false;
 	}
 	zone.tags.resize(wp);

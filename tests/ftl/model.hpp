@@ -19,7 +19,8 @@ struct ModelZone {
 	uint32_t durable = 0;       // sectors that must survive a power cut
 	bool full = false, finish_pending = false, reset_pending = false;
 	bool explicit_open = false;
-	bool unsure = false; // an operation of the batch was cut off: those behind it may have found nothing done of it
+	bool stays_full = false; // whatever happens to power: its finish was acknowledged, or a start has found it FULL
+	bool unsure = false;     // an operation of the batch was cut off: those behind it may have found nothing done of it
 };
 
 struct Op {
@@ -45,6 +46,8 @@ public:
 	// After a controller reset, when all is quiet: what was acknowledged is there, of the rest what has landed, and what was durable still is.
 	void check_abandoned();
 	void verify_all();
+	// What was acknowledged is durable now, as after a shutdown.
+	void all_durable();
 
 	Rig &rig;
 	std::mt19937_64 random;

@@ -1,5 +1,5 @@
-// Power cuts: the same body again and again with the cut at every flash operation, inside it and just before it; and chains of cuts on one
-// image. Sequential zones and conventional ones are cut by the same code, each with a model of its own.
+// Power cuts: the same body again and again with the cut at every flash operation, inside it and just before it; chains of cuts on one
+// image, and chains of cuts and shutdowns. Sequential zones and conventional ones are cut by the same code, each with a model of its own.
 // Environment, for chains: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another (a round is twelve cuts).
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
@@ -37,8 +37,37 @@ TEST_P(PowerCut, EveryOperation)
 	}
 }
 
+// An orderly shutdown, in which power may go. False: it did.
+template <typename Driver> bool shut_down(Driver &driver)
+{
+	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
+	driver.rig.submit(rest);
+	// It looks for the end of what goes on in the background, which a cut leaves without one.
+	for (const uint64_t give_up_ns = clock_now_ns() + 10000000000; !rest.done && clock_now_ns() < give_up_ns;) {
+		lt_host_run_until(clock_now_ns() + 1000000);
+		if (lt_load(&driver.rig.media.off))
+			return false;
+	}
+	EXPECT_TRUE(rest.done);
+	EXPECT_EQ(rest.status(), 0);
+	EXPECT_TRUE(driver.rig.at_rest());
+	driver.all_durable();
+	return true;
+}
+
+// What a recovery makes of the zones is what a shutdown records: the next start finds it, after one more cut, too.
+template <typename Driver> void rest_and_start(Driver &driver)
+{
+	ASSERT_TRUE(shut_down(driver));
+	for (int start = 0; start < 2 && !testing::Test::HasFailure(); start++) {
+		ASSERT_TRUE(driver.rig.boot()) << driver.rig.error;
+		driver.check_recovered();
+	}
+}
+
 // The batches until power goes; then the device is mounted and compared, and goes on. False when power did not go.
-template <typename Driver, typename Body> bool cut_in(Driver &driver, const Body &body, void (*go_on)(Driver &))
+// rests: it is shut down before.
+template <typename Driver, typename Body> bool cut_in(Driver &driver, const Body &body, void (*go_on)(Driver &), bool rests)
 {
 	bool alive = true;
 	for (const auto &batch : body)
@@ -47,6 +76,8 @@ template <typename Driver, typename Body> bool cut_in(Driver &driver, const Body
 	if (!driver.rig.ftl)
 		return false;
 	driver.check_recovered();
+	if (!testing::Test::HasFailure() && rests)
+		rest_and_start(driver);
 	if (!testing::Test::HasFailure())
 		go_on(driver);
 	return !alive;
@@ -78,6 +109,30 @@ template <typename Driver> uint64_t chain_of_cuts(Driver &driver, std::mt19937_6
 		cuts += lt_load(&driver.rig.media.off);
 	}
 	return cuts;
+}
+
+// Lives of a device that end in any order: by a cut at work, by one in a shutdown, by a shutdown; half of the cuts soon after the start.
+// Returns how many ends were shutdowns.
+template <typename Driver, typename Batch> uint64_t chain_of_lives(Driver &driver, std::mt19937_64 &dice, Batch batch)
+{
+	uint64_t rests = 0;
+	for (int life = 0; life < 24 && !testing::Test::HasFailure(); life++) {
+		const bool orderly = dice() % 2;
+		nand_policy policy{};
+		if (!orderly || dice() % 4 == 0)
+			policy = {.power_cut_op = 1 + dice() % (dice() % 2 ? 8 : 80), .cut_before = static_cast<uint32_t>(dice() % 2)};
+		SCOPED_TRACE(testing::Message() << "life " << life << " cut " << policy.power_cut_op);
+		EXPECT_TRUE(driver.rig.boot(policy)) << driver.rig.error;
+		if (!driver.rig.ftl)
+			break;
+		driver.check_recovered();
+		bool alive = true;
+		for (uint64_t most = orderly ? dice() % 4 : UINT64_MAX; alive && most && !testing::Test::HasFailure(); most--)
+			alive = driver.run_batch(batch(driver, dice));
+		if (alive && !testing::Test::HasFailure())
+			rests += shut_down(driver);
+	}
+	return rests;
 }
 
 namespace zones {
@@ -198,7 +253,7 @@ static bool run_cut(const Policy &changed, const Body &body, const nand_policy &
 	Rig rig(cut_config(changed));
 	EXPECT_TRUE(rig.boot(policy)) << rig.error;
 	Driver driver(rig, 1);
-	return cut_in(driver, body, go_on);
+	return cut_in(driver, body, go_on, !policy.cut_before);
 }
 
 static std::vector<Subject> subjects()
@@ -256,6 +311,32 @@ static uint64_t chain(uint64_t seed)
 	Rig rig(random_config(dice));
 	Driver driver(rig, seed);
 	return chain_of_cuts(driver, dice, 150);
+}
+
+// Few zones, and each of their commands often.
+static std::vector<Op> busy_batch(Driver &driver, std::mt19937_64 &dice)
+{
+	static constexpr ftl_op kinds[] = {FTL_WRITE,     FTL_WRITE,      FTL_WRITE,       FTL_APPEND,      FTL_WRITE_ZEROES, FTL_FLUSH,
+					   FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_FINISH, FTL_ZONE_RESET};
+	std::vector<Op> ops;
+	if (dice() % 4 == 0)
+		return driver.random_batch();
+	for (uint32_t zone = 0; zone < 4; zone++)
+		if (dice() % 3 == 0)
+			ops.push_back({kinds[dice() % std::size(kinds)], zone, 1 + static_cast<uint32_t>(dice() % (dice() % 3 ? 8 : 60)),
+				       static_cast<uint8_t>(dice() % 3 ? 0 : FTL_FUA)});
+	for (Op &op : ops)
+		if (op.kind == FTL_FLUSH || op.kind >= FTL_ZONE_OPEN)
+			op.sectors = op.flags = 0;
+	return ops;
+}
+
+static uint64_t lives(uint64_t seed)
+{
+	std::mt19937_64 dice(seed);
+	Rig rig(random_config(dice));
+	Driver driver(rig, seed);
+	return chain_of_lives(driver, dice, busy_batch);
 }
 
 } // namespace zones
@@ -329,7 +410,7 @@ static bool run_cut(const Body &body, const Layout &layout, bool filled, const n
 			driver.fill(48);
 	driver.run_batch({flush});
 	EXPECT_TRUE(rig.boot(policy)) << rig.error;
-	return cut_in(driver, body, go_on);
+	return cut_in(driver, body, go_on, !policy.cut_before);
 }
 
 // Of the longest bodies, and of those that program each sector by itself, a part.
@@ -399,14 +480,29 @@ static uint64_t chain(uint64_t seed)
 	return chain_of_cuts(driver, dice, 200);
 }
 
+static uint64_t lives(uint64_t seed)
+{
+	std::mt19937_64 dice(seed);
+	Rig rig(random_config(seed, dice));
+	ConventionalDriver driver(rig, seed);
+	EXPECT_TRUE(rig.boot()) << rig.error;
+	driver.fill();
+	return chain_of_lives(driver, dice, [](ConventionalDriver &d, std::mt19937_64 &) { return d.random_batch(); });
+}
+
 } // namespace conventional
 
 struct ChainKind {
 	const char *name;
 	unsigned seeds; // of each test
 	uint64_t (*run)(uint64_t seed);
+	const char *ends; // what it counts, that many of each chain at least
+	uint64_t least;
 };
-static const ChainKind chains[] = {{"Zones", 15, zones::chain}, {"Conventional", 3, conventional::chain}};
+static const ChainKind chains[] = {{"Zones", 15, zones::chain, "cuts", 8},
+				   {"Conventional", 3, conventional::chain, "cuts", 8},
+				   {"ZonesShutDown", 3, zones::lives, "shutdowns", 4},
+				   {"ConventionalShutDown", 1, conventional::lives, "shutdowns", 4}};
 
 class PowerCutRandom : public testing::TestWithParam<std::tuple<int, int>> {};
 
@@ -415,13 +511,13 @@ TEST_P(PowerCutRandom, ChainOfCuts)
 	const ChainKind &kind = chains[std::get<0>(GetParam())];
 	const uint64_t rounds = environment("HARTZONE_TEST_ROUNDS", kind.seeds), part = std::get<1>(GetParam());
 	const uint64_t first = environment("HARTZONE_TEST_SEED", 1000) + part * std::max<uint64_t>(rounds, 1000);
-	uint64_t cuts = 0;
+	uint64_t ends = 0;
 	for (uint64_t seed = first; seed < first + rounds && !HasFailure(); seed++) {
 		SCOPED_TRACE(testing::Message() << "seed " << seed);
-		cuts += kind.run(seed);
+		ends += kind.run(seed);
 	}
-	std::printf("%s: %lu chains, %lu cuts\n", kind.name, rounds, cuts);
-	EXPECT_GT(cuts, 8 * rounds);
+	std::printf("%s: %lu chains, %lu %s\n", kind.name, rounds, ends, kind.ends);
+	EXPECT_GT(ends, kind.least * rounds);
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, PowerCutRandom, testing::Combine(testing::Range(0, int(std::size(chains))), testing::Range(0, 8)),
 			 [](const auto &test) { return chains[std::get<0>(test.param)].name + std::to_string(std::get<1>(test.param)); });

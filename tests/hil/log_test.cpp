@@ -98,7 +98,7 @@ TEST_F(Log, AGatheredPageThatCannotBeSentIsAnErrorOfTheAdminQueue)
 TEST(LogDamage, IsAnErrorEntryAMediaErrorAndACriticalWarning)
 {
 	Options damaged;
-	damaged.damage = {3, 4711, 1, 2, 0};
+	damaged.damage = {3, 4711, 1, 2, 0, 0};
 	Rig rig(damaged);
 	rig.enable();
 	auto read_log = [&](uint8_t id) {
@@ -128,6 +128,18 @@ TEST(LogDamage, IsAnErrorEntryAMediaErrorAndACriticalWarning)
 	EXPECT_EQ(smart.critical_warning, NVME_WARNING_RELIABILITY);
 	EXPECT_EQ(smart.media_errors[0], 5u);
 	EXPECT_EQ(smart.error_entries[0], 1u);
+}
+
+TEST(LogDamage, AZoneWhoseRecordCannotBeTrueIsOne)
+{
+	Options damaged;
+	damaged.damage = {.first_lba = 256, .records = 1};
+	Rig rig(damaged);
+	rig.enable();
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_ERROR | 127u << 16, 0, rig.buffer(), NVME_NSID_ALL)), 0);
+	EXPECT_EQ(rig.at<nvme_error_entry>(rig.buffer())->lba, 256u);
+	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_SMART | 127u << 16, 0, rig.buffer(), NVME_NSID_ALL)), 0);
+	EXPECT_EQ(rig.at<nvme_smart_log>(rig.buffer())->critical_warning, NVME_WARNING_RELIABILITY);
 }
 
 TEST_F(Log, SmartCountsHostCommands)

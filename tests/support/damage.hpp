@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <vector>
+
 #include "nand/nand_block.h"
 #include "nand/nand_checksum.h"
 #include "nand/nand_header.h"
 #include "nand/nand_oob.h"
+#include "slc_log_size.h"
 
 namespace rig {
 
@@ -47,5 +50,44 @@ inline void flip_data(nand_media &media, uint64_t record, uint32_t bit = 12345)
 }
 // Both copies of the record: nothing is known of the sector any more, as if its program had been torn.
 inline void lose_record(nand_media &media, uint64_t record) { nand_oob_spoil(&media, record); }
+
+// Records of the copies of the newest page 0 of the zone table.
+inline std::vector<uint64_t> zone_table_copies(const nand_media &media)
+{
+	std::vector<uint64_t> copies;
+	uint64_t newest = 0;
+	for (uint64_t i = 0; i < count_records(media); i++) {
+		const hz_nand_oob &oob = media.oob[i];
+		if (oob.kind != HZ_OOB_ZONE_TABLE || oob.lpa != 0 || oob.sequence < newest)
+			continue;
+		if (oob.sequence > newest)
+			copies.clear();
+		newest = oob.sequence;
+		copies.push_back(i);
+	}
+	return copies;
+}
+// A record of the zone table, as docs/format.md has it.
+struct ZoneRecord {
+	uint32_t generation, state, finish, fence_offset;
+	uint64_t fence_sequence, reset_sequence;
+	uint32_t placed, written, superblock, patch;
+	uint64_t data_before, folded;
+};
+static_assert(sizeof(ZoneRecord) * HZ_ZONE_RECORDS_PER_PAGE == size_t{HZ_SECTOR_BYTES});
+inline ZoneRecord *zone_record_in(const nand_media &media, uint64_t copy, uint32_t zone)
+{
+	return reinterpret_cast<ZoneRecord *>(data_of(media, copy)) + zone;
+}
+// Another record of a zone in both copies, with the right checksum: as a firmware would have written it.
+template <typename F> void forge_zone_record(nand_media &media, uint32_t zone, F change)
+{
+	for (uint64_t copy : zone_table_copies(media)) {
+		hz_nand_oob oob = media.oob[copy];
+		change(*zone_record_in(media, copy, zone));
+		oob.data_checksum = nand_data_checksum(data_of(media, copy), 0, &oob);
+		nand_oob_store(&media, copy, &oob);
+	}
+}
 
 } // namespace rig

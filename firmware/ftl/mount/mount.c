@@ -26,23 +26,20 @@
 
 /* --- superblocks --- */
 
-/* False: another zone has it. */
-static bool mark_used(struct superblocks *sbs, uint32_t number)
+static void mark_used(struct superblocks *sbs, uint32_t number)
 {
-	bool free = number == SUPERBLOCK_NONE || sbs->info[number - sbs->first].state != SB_USED;
-
 	if (number != SUPERBLOCK_NONE)
 		sbs->info[number - sbs->first].state = SB_USED;
-	return free;
 }
 
 static const char *sort_superblocks(struct mount *mount)
 {
 	struct ftl *ftl = mount->ftl;
 
-	for (uint32_t z = 0; z < ftl->all_zones; z++)
-		if (!mark_used(ftl->superblocks, ftl->zones[z].ext.superblock) || !mark_used(ftl->patches, ftl->zones[z].ext.patch))
-			return mount_damaged(mount, "zone table, record of zone", z, "its superblock belongs to another zone too");
+	for (uint32_t z = 0; z < ftl->all_zones; z++) {
+		mark_used(ftl->superblocks, ftl->zones[z].ext.superblock);
+		mark_used(ftl->patches, ftl->zones[z].ext.patch);
+	}
 	superblocks_sort(ftl);
 	return NULL;
 }
@@ -158,6 +155,7 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 				      "mount SLC pages"),
 		.claim = arena_borrow(arena, ftl->shape.slc_superblocks + ftl->shape.normal_superblocks, sizeof(struct claim),
 				      "mount superblocks"),
+		.doubted = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),
 		.beyond = arena_borrow(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
 		.lost = arena_borrow(arena, ftl->all_zones, sizeof(uint32_t), "mount zones"),
 		.hole = arena_borrow(arena, ftl->all_zones, sizeof(bool), "mount zones"),

@@ -1,67 +1,15 @@
 /* Mount of a device that was at rest: the zones' records say where everything is, and only that is checked against the block table. What
- * of it cannot be read is lost, and stays where it is. */
+ * of it cannot be read is lost, and stays where it is. A record that contradicts the block table or another record is in doubt: its zone
+ * has what is found of it as after a power cut. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_rest.h"
 
 #include "block/superblock.h"
 #include "mount/mount_blocks.h"
+#include "mount/mount_superblocks.h"
 #include "zone/zone.h"
 
-static const char *record_broken(struct mount *mount, const struct zone *zone, const char *why)
-{
-	return mount_damaged(mount, "zone table, record of zone", zone->ext.index, why);
-}
-
-static bool in_pool(const struct superblocks *sbs, uint32_t number) { return number >= sbs->first && number - sbs->first < sbs->count; }
-
-/* Are the part's first `sectors` sectors programmed? */
-static const char *check_part(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t sectors)
-{
-	bool hole = false;
-
-	mount_look_at_blocks(mount, part->superblock, part->unit);
-	if (mount->erasing)
-		return record_broken(mount, zone, "its superblock was erased");
-	for (uint32_t c = 0; c < mount->planes; c++) {
-		uint32_t rows = mount_rows_for(mount, part, sectors, c);
-
-		if (mount->rows[c] < rows)
-			return record_broken(mount, zone, "it has more sectors than its superblock holds");
-		hole |= mount->rows[c] > rows;
-	}
-	mount->hole[zone->ext.index] = hole;
-	return NULL;
-}
-
-static const char *take_body(struct mount *mount, struct zone *zone, const struct zone_record *record)
-{
-	struct ftl *ftl = mount->ftl;
-	struct part part = mount_body(ftl, record->superblock);
-	uint32_t sectors = min_u32(record->placed, zone->ext.body);
-	const char *error;
-
-	if (!in_pool(ftl->superblocks, record->superblock))
-		return record_broken(mount, zone, "its superblock does not exist");
-	error = check_part(mount, zone, &part, sectors);
-	zone->ext.superblock = record->superblock;
-	zone->ext.bad_superblock = mount->bad;
-	return error;
-}
-
-static const char *take_patch(struct mount *mount, struct zone *zone, const struct zone_record *record)
-{
-	struct ftl *ftl = mount->ftl;
-	struct part part = mount_patch(ftl, record->patch);
-	const char *error;
-
-	part.base = zone->ext.body;
-	if (!in_pool(ftl->patches, record->patch))
-		return record_broken(mount, zone, "the SLC superblock of its patch does not exist");
-	error = check_part(mount, zone, &part, record->placed - part.base);
-	zone->ext.patch = record->patch;
-	zone->ext.bad_patch = mount->bad;
-	return error;
-}
+/* --- what a record says can be true --- */
 
 /* A zone that will be written on begins at the start of a program unit. */
 static bool aligned(const struct extent *ext, const struct zone_record *record)
@@ -73,26 +21,94 @@ static bool aligned(const struct extent *ext, const struct zone_record *record)
 	       record->placed == ext->capacity;
 }
 
-static const char *take_zone(struct mount *mount, struct zone *zone)
+/* Each superblock is one zone's. Of several none is believed. */
+static bool only_holder(struct mount *mount, struct zone *zone, uint32_t superblock)
 {
-	const struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
-	const char *error = NULL;
+	struct zone *other = mount->claim[superblock].zone;
 
-	if (!aligned(&zone->ext, record))
-		return record_broken(mount, zone, "it ends inside a program unit");
-	if (record->placed && zone->ext.body)
-		error = take_body(mount, zone, record);
-	if (!error && record->placed > zone->ext.body)
-		error = take_patch(mount, zone, record);
-	zone->ext.placed = record->placed;
-	return error;
+	mount->claim[superblock].zone = zone;
+	if (other)
+		mount->doubted[other->ext.index] = true;
+	return !other;
+}
+
+/* Are the part's first `sectors` sectors programmed? */
+static bool programmed(struct mount *mount, const struct part *part, uint32_t sectors)
+{
+	mount_look_at_blocks(mount, part->superblock, part->unit);
+	for (uint32_t c = 0; c < mount->planes; c++)
+		if (mount->rows[c] < mount_rows_for(mount, part, sectors, c))
+			return false;
+	return !mount->erasing;
+}
+
+static bool holds(struct mount *mount, struct zone *zone, const struct superblocks *sbs, const struct part *part, uint32_t sectors)
+{
+	return part->superblock >= sbs->first && part->superblock - sbs->first < sbs->count && only_holder(mount, zone, part->superblock) &&
+	       programmed(mount, part, sectors);
+}
+
+static uint32_t body_sectors(const struct extent *ext, const struct zone_record *record) { return min_u32(record->placed, ext->body); }
+
+static bool record_true(struct mount *mount, struct zone *zone)
+{
+	struct ftl *ftl = mount->ftl;
+	const struct zone_record *record = &ftl->table->record[zone->ext.index];
+	struct part body = mount_body(ftl, record->superblock), patch = mount_patch(ftl, record->patch);
+	uint32_t sectors = body_sectors(&zone->ext, record);
+	bool there = !sectors || holds(mount, zone, ftl->superblocks, &body, sectors);
+
+	if (record->placed > sectors)
+		there = holds(mount, zone, ftl->patches, &patch, record->placed - sectors) && there;
+	return there && aligned(&zone->ext, record);
+}
+
+/* --- it is believed --- */
+
+/* Its superblock is at hand then. */
+static void take_part(struct mount *mount, uint32_t zone, const struct part *part, uint32_t sectors)
+{
+	mount_look_at_blocks(mount, part->superblock, part->unit);
+	mount->hole[zone] = false;
+	for (uint32_t c = 0; c < mount->planes; c++)
+		mount->hole[zone] |= mount->rows[c] > mount_rows_for(mount, part, sectors, c);
+}
+
+static void take_zone(struct mount *mount, struct extent *ext)
+{
+	const struct zone_record *record = &mount->ftl->table->record[ext->index];
+	struct part body = mount_body(mount->ftl, record->superblock), patch = mount_patch(mount->ftl, record->patch);
+	uint32_t sectors = body_sectors(ext, record);
+
+	ext->placed = record->placed;
+	if (sectors) {
+		take_part(mount, ext->index, &body, sectors);
+		ext->superblock = record->superblock;
+		ext->bad_superblock = mount->bad;
+	}
+	if (record->placed > sectors) {
+		take_part(mount, ext->index, &patch, record->placed - sectors);
+		ext->patch = record->patch;
+		ext->bad_patch = mount->bad;
+	}
 }
 
 const char *mount_take_superblocks(struct mount *mount)
 {
-	const char *error = NULL;
+	struct ftl *ftl = mount->ftl;
+	bool any = false;
 
-	for (uint32_t z = 0; z < mount->ftl->all_zones && mount->at_rest && !error; z++)
-		error = take_zone(mount, &mount->ftl->zones[z]);
-	return error;
+	if (!mount->at_rest)
+		return NULL;
+	for (uint32_t z = 0; z < ftl->all_zones; z++)
+		if (!mount->doubted[z] && !record_true(mount, &ftl->zones[z]))
+			mount->doubted[z] = true;
+	for (uint32_t z = 0; z < ftl->all_zones; z++) {
+		any |= mount->doubted[z];
+		if (!mount->doubted[z])
+			take_zone(mount, &ftl->zones[z].ext);
+	}
+	if (any)
+		mount_find_doubted(mount);
+	return NULL;
 }

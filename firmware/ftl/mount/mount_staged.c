@@ -113,7 +113,34 @@ static uint32_t settle_staged(struct mount *mount, struct zone *zone, uint32_t r
 	return end;
 }
 
-/* Sectors of the zone without a place: nothing can come after them. The zone becomes READ ONLY, in its next record too. */
+/* Nothing more may be written to the zone. It becomes READ ONLY, if it is not OFFLINE, in its next record too. */
+static void close_for_good(struct mount *mount, struct zone *zone)
+{
+	struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
+
+	zone->ext.failed = true;
+	if (record->state < ZONE_RECORD_READ_ONLY || mount->doubted[zone->ext.index])
+		zone_changed(zone);
+	if (record->state < ZONE_RECORD_READ_ONLY)
+		record->state = ZONE_RECORD_READ_ONLY;
+	mount->ftl->damage.read_only_zones += record->state == ZONE_RECORD_READ_ONLY && !extent_is_backing(&zone->ext);
+}
+
+static void note_first(struct ftl_damage *damage, uint64_t lba)
+{
+	if (!(damage->lost_sectors + damage->records) || lba < damage->first_lba)
+		damage->first_lba = lba;
+}
+
+/* Its record cannot be true. */
+static void note_doubted(struct mount *mount, struct zone *zone)
+{
+	note_first(&mount->ftl->damage, zone->ext.start);
+	mount->ftl->damage.records++;
+	close_for_good(mount, zone);
+}
+
+/* Sectors of the zone without a place: nothing can come after them. */
 static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 {
 	struct extent *ext = &zone->ext;
@@ -127,15 +154,21 @@ static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 		}
 	if (!lost)
 		return;
-	ext->failed = true;
-	if (ftl->table->record[ext->index].state < ZONE_RECORD_READ_ONLY) {
-		ftl->table->record[ext->index].state = ZONE_RECORD_READ_ONLY;
-		zone_changed(zone);
-	}
-	if (!ftl->damage.lost_sectors || ext->start < ftl->damage.first_lba)
-		ftl->damage.first_lba = ext->start + first;
+	if (!ext->failed)
+		close_for_good(mount, zone);
+	note_first(&ftl->damage, ext->start + first);
 	ftl->damage.lost_sectors += lost;
-	ftl->damage.read_only_zones += !extent_is_backing(ext);
+}
+
+/* Found in its padding to be FULL, after a power cut in its finish: its next record says so. */
+static void note_finished(struct mount *mount, const struct zone *zone)
+{
+	struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
+
+	if (zone->state != NVME_ZS_FULL || zone->ext.wp == zone->ext.capacity || record->state == ZONE_RECORD_FINISHED)
+		return;
+	record->state = ZONE_RECORD_FINISHED;
+	record->finish = zone->ext.wp;
 }
 
 /* Whole units that a loss of power brought to SLC. */
@@ -164,8 +197,11 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	ext->staged_from = ext->placed;
 	ext->landed_slot = end % ftl->ring_sectors;
 	l2p_mounted(ftl, ext);
+	if (mount->doubted[ext->index])
+		note_doubted(mount, zone);
 	note_lost(mount, zone, end);
 	zone->state = state_of(mount, zone);
+	note_finished(mount, zone);
 	if (zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE)
 		l2p_unstage_run(&ftl->workers[0], ext, end, 0);
 	note_kept(zone, end);

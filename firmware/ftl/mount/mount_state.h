@@ -33,6 +33,7 @@ struct mount {
 	bool whole;                /* data are read with the records: something could not be read otherwise */
 	bool *again;               /* by page of the SLC log: it is to be visited again */
 	struct claim *claim;       /* by superblock */
+	bool *doubted;             /* by zone: its record cannot be true */
 	uint32_t *beyond;          /* by zone: end of the last staged copy */
 	uint32_t *lost;            /* by zone: units at the end of its superblock without all records */
 	bool *hole, *padded;       /* by zone: what it holds cannot be continued; it ends in padding */

@@ -259,6 +259,31 @@ static void consider_claims(struct mount *mount, const struct superblocks *sbs, 
 	}
 }
 
+/* Claims are what the records of zones said. */
+static void claim_for_doubted(struct mount *mount, const struct superblocks *sbs, part_fn *part_in)
+{
+	for (uint32_t i = 0; i < sbs->count; i++) {
+		struct part part = part_in(mount->ftl, sbs->first + i);
+		struct claim *claim = &mount->claim[part.superblock];
+		bool free = !claim->zone || mount->doubted[claim->zone->ext.index];
+
+		*claim = (struct claim){ NULL, 0 };
+		mount_look_at_blocks(mount, part.superblock, part.unit);
+		if (free && mount->used && !mount->erasing)
+			*claim = claim_of(mount, &part);
+		if (claim->zone && !mount->doubted[claim->zone->ext.index])
+			claim->zone = NULL;
+	}
+}
+
+void mount_find_doubted(struct mount *mount)
+{
+	claim_for_doubted(mount, mount->ftl->superblocks, mount_body);
+	claim_for_doubted(mount, mount->ftl->patches, mount_patch);
+	consider_claims(mount, mount->ftl->superblocks, mount_body);
+	consider_claims(mount, mount->ftl->patches, mount_patch);
+}
+
 const char *mount_look_at_superblocks(struct mount *mount)
 {
 	look_at_superblocks(mount, mount->ftl->superblocks, mount_body);

@@ -9,5 +9,7 @@
 /* Which superblocks live, and which are blank; after a power cut also whose data each claims to hold. */
 const char *mount_look_at_superblocks(struct mount *mount);
 const char *mount_find_reach(struct mount *mount);
+/* While the media is at rest: of zones whose records are in doubt, in superblocks that no other zone holds. */
+void mount_find_doubted(struct mount *mount);
 
 #endif

@@ -117,19 +117,27 @@ const char *mount_find_tables(struct mount *mount)
 
 /* --- loading --- */
 
-/* What no firmware would have recorded. */
-static const char *record_impossible(const struct extent *ext, const struct zone_record *record)
+/* What no firmware would have recorded: a state that does not exist, more sectors than a zone holds, a number beyond all that ever will be
+ * written. */
+static bool record_possible(const struct extent *ext, const struct zone_record *record)
 {
-	uint32_t capacity = ext->capacity;
+	return record->state <= ZONE_RECORD_OFFLINE && record->placed <= record->wp && record->wp <= ext->capacity &&
+	       record->finish <= ext->capacity &&
+	       !((record->fence_sequence | record->reset_sequence | record->folded) >> SANE_SEQUENCE_BITS);
+}
 
-	if (record->state > ZONE_RECORD_OFFLINE)
-		return "its state is none that exists";
-	if (record->placed > record->wp || record->wp > capacity || record->finish > capacity)
-		return "it has more sectors than a zone holds";
-	if (record->fence_sequence >> SANE_SEQUENCE_BITS || record->reset_sequence >> SANE_SEQUENCE_BITS ||
-	    record->folded >> SANE_SEQUENCE_BITS)
-		return "it was reset after all that ever will be written";
-	return NULL;
+/* Nothing that the record says is believed, so nobody knows which data are the zone's: it is OFFLINE. Those of a backing zone name the LBAs
+ * that they hold, and the newest of an LBA counts. */
+static void write_off(struct zone_record *record, bool backing)
+{
+	bool known = !(record->reset_sequence >> SANE_SEQUENCE_BITS);
+
+	*record = (struct zone_record){ .generation = record->generation,
+					.state = backing ? ZONE_RECORD_READ_ONLY : ZONE_RECORD_OFFLINE,
+					.reset_sequence = backing && known ? record->reset_sequence : 0,
+					.superblock = SUPERBLOCK_NONE,
+					.patch = SUPERBLOCK_NONE,
+					.data_before = UINT64_MAX };
 }
 
 /* Its copies by readable first. A page must be as of the last record of all zones while nothing has changed since; and once there was
@@ -158,7 +166,6 @@ static const char *load_table_page(struct mount *mount, uint32_t index)
 const char *mount_load_records(struct mount *mount)
 {
 	struct ftl *ftl = mount->ftl;
-	const char *why = NULL;
 
 	for (uint32_t i = 0; i < ftl->table->pages; i++) {
 		const char *error = load_table_page(mount, i);
@@ -166,10 +173,10 @@ const char *mount_load_records(struct mount *mount)
 		if (error)
 			return error;
 	}
-	for (uint32_t z = 0; z < ftl->all_zones && !why; z++) {
-		why = record_impossible(ftl->extent[z], &ftl->table->record[z]);
-		if (why)
-			return mount_damaged(mount, "zone table, record of zone", z, why);
+	for (uint32_t z = 0; z < ftl->all_zones; z++) {
+		mount->doubted[z] = !record_possible(ftl->extent[z], &ftl->table->record[z]);
+		if (mount->doubted[z])
+			write_off(&ftl->table->record[z], extent_is_backing(ftl->extent[z]));
 		ftl->zones[z].ext.generation = ftl->table->record[z].generation;
 	}
 	return NULL;

@@ -31,15 +31,15 @@ void health_tell(struct health *health)
 static void note_damage(struct health *health, uint32_t number)
 {
 	struct ftl_damage damage;
-	uint64_t sectors, before;
+	uint64_t losses, before;
 
 	health->device->damage_found(health->device->ctx, number, &damage);
-	sectors = damage.lost_sectors + damage.unknown_sectors;
-	if (!sectors)
+	losses = damage.lost_sectors + damage.unknown_sectors + damage.records;
+	if (!losses)
 		return;
 	before = health->errors->media_errors;
 	error_log_add(health->errors, UINT16_MAX, UINT16_MAX, NVME_UNRECOVERED_READ, damage.first_lba, number + 1);
-	health->errors->media_errors = before + sectors;
+	health->errors->media_errors = before + losses;
 	health->warning |= NVME_WARNING_RELIABILITY;
 }
 
