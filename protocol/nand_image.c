@@ -6,6 +6,27 @@
 
 static uint64_t sector_aligned(uint64_t bytes) { return (bytes + HZ_SECTOR_BYTES - 1) & ~(uint64_t)(HZ_SECTOR_BYTES - 1); }
 
+uint32_t hz_nand_version_of(const struct hz_device_config *cfg)
+{
+	return HZ_NAND_VERSION + (cfg->protection == HZ_PROTECTION_NONE ? 0 : HZ_NAND_VERSION_TUPLES) +
+	       (cfg->plp_bytes ? HZ_NAND_VERSION_KEPT : 0);
+}
+
+/* Behind `end`: the memory that write buffers share has a place for each 4 KiB, and one for what is left. Returns where it ends. */
+static uint64_t kept_layout(const struct hz_device_config *cfg, struct hz_nand_layout *layout, uint64_t end)
+{
+	uint64_t bytes = cfg->buffer_pool_bytes / HZ_SECTOR_BYTES * hz_sector_memory(cfg);
+
+	layout->kept_places = 0;
+	layout->kept_offset = layout->kept_data_offset = 0;
+	if (!cfg->plp_bytes)
+		return end;
+	layout->kept_places = (uint32_t)(bytes / HZ_SECTOR_BYTES) + 1;
+	layout->kept_offset = sector_aligned(end);
+	layout->kept_data_offset = sector_aligned(layout->kept_offset + layout->kept_places * sizeof(struct hz_nand_oob));
+	return layout->kept_data_offset + (uint64_t)layout->kept_places * hz_sector_memory(cfg);
+}
+
 void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout *layout)
 {
 	uint64_t planes = (uint64_t)cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip * cfg->planes_per_die;
@@ -27,6 +48,7 @@ void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout
 	end = layout->data_offset + stored * HZ_SECTOR_BYTES;
 	layout->tuples_offset = cfg->protection == HZ_PROTECTION_NONE ? 0 : end;
 	end += layout->tuples_offset ? stored * HZ_TUPLE_BYTES : 0;
+	end = kept_layout(cfg, layout, end);
 	layout->image_bytes = hz_power_of_two_from(end + HZ_NAND_HEADER_BYTES);
 	layout->header_copy_offset = layout->image_bytes - HZ_NAND_HEADER_BYTES;
 }

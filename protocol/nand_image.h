@@ -1,5 +1,6 @@
 /* Layout of ivshmem #1, the NAND: header, block table, OOB record of every sector, then page data (timing-only: of SLC blocks only) and,
- * where there is protection information, the tuples of sectors of kinds DATA and UPDATE. All but data and tuples is there twice, copies far apart, with checksums. A sparse file that survives power cuts.
+ * where there is protection information, the tuples of sectors of kinds DATA and UPDATE. All but data and tuples is there twice, copies far
+ * apart, with checksums. Last, once, what capacitors keep alive in the write buffers. A sparse file that survives power cuts.
  *
  * Sector number s of a plane-block: page * page_sectors + sector in page. Flat plane number p: ((channel * chips + chip) * dies
  * + die) * planes + plane. Flat block number b: p * blocks_per_plane + block. OOB record: b * pages_per_block * page_sectors + s. */
@@ -10,8 +11,8 @@
 #include "device_config.h"
 
 #define HZ_NAND_MAGIC 0x30444e414e5a4800ull
-/* With protection information: HZ_NAND_VERSION_TUPLES, the same and a part more. */
-enum { HZ_NAND_VERSION = 4, HZ_NAND_VERSION_TUPLES = 5 };
+/* With protection information, and with capacitors, the same and a part more of each: hz_nand_version_of. */
+enum { HZ_NAND_VERSION = 4, HZ_NAND_VERSION_TUPLES = 1, HZ_NAND_VERSION_KEPT = 2, HZ_NAND_VERSION_LAST = 7 };
 enum { HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_NAMESPACES_OFFSET = 2048, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
 
 /* Members of struct hz_shape that are kept with an image: X(type, member). */
@@ -88,8 +89,9 @@ struct hz_nand_block {
 	uint32_t flags;        /* enum hz_block_flags */
 	uint32_t checksum;     /* of the fields above, program_ns and the block's number */
 	uint64_t program_ns;   /* powered time of the image at the first program since the erase: retention */
-	uint32_t read_count;   /* since the erase: read disturb. Not in the checksum, and true in the first copy only */
-	uint32_t reserved;
+	/* Neither is in the checksum, and both are true in the first copy only. */
+	uint32_t read_count; /* since the erase: read disturb */
+	uint32_t ended;      /* programs up to this sector have ended: what cannot be read below it was not torn. 0: an older image */
 };
 HZ_ASSERT_SIZE(struct hz_nand_block, 32);
 
@@ -129,7 +131,11 @@ HZ_ASSERT_SIZE(struct hz_nand_oob, 24);
  * (p * data_blocks + block) * data_sectors + s of the data part; blocks from data_blocks on have none there. */
 struct hz_nand_layout {
 	uint64_t blocks_offset, blocks_copy_offset, oob_offset, oob_copy_offset, data_offset;
-	uint64_t tuples_offset;             /* HZ_TUPLE_BYTES a sector, in the order of the data; 0: none */
+	uint64_t tuples_offset; /* HZ_TUPLE_BYTES a sector, in the order of the data; 0: none */
+	/* What capacitors keep alive; 0 places: nothing. By place a record (struct hz_nand_oob; checksum 0: nothing lies there), and the
+	 * sector with room for its tuple. */
+	uint64_t kept_offset, kept_data_offset;
+	uint32_t kept_places;
 	uint64_t header_copy_offset;        /* the last HZ_NAND_HEADER_BYTES */
 	uint64_t image_bytes;               /* a power of two: a PCI BAR */
 	uint32_t data_blocks, data_sectors; /* all blocks of a plane, or in timing-only mode its SLC blocks */
@@ -141,6 +147,7 @@ struct hz_nand_layout {
 #ifdef __cplusplus
 extern "C" {
 #endif
+uint32_t hz_nand_version_of(const struct hz_device_config *cfg);
 void hz_nand_layout_of(const struct hz_device_config *cfg, struct hz_nand_layout *layout);
 /* layout.image_bytes */
 uint64_t hz_nand_image_bytes(const struct hz_device_config *cfg);

@@ -116,7 +116,7 @@ static void tell_damage(const struct device *device)
 	ftl_namespaces_damage(&device->namespaces, &damage);
 	if (damage.lost_sectors || damage.unknown_sectors || damage.records)
 		console_line(
-			"hartzone: the NAND image is damaged: %lu sectors are lost, %u zones became read only, %lu conventional sectors may read as older ones, records of %u zones cannot be true",
+			"hartzone: the NAND image is damaged: %lu sectors are lost, %u zones became read only, %lu sectors are lost with their records and may read as older ones or none, records of %u zones cannot be true",
 			(unsigned long)damage.lost_sectors, damage.read_only_zones, (unsigned long)damage.unknown_sectors, damage.records);
 }
 

@@ -99,8 +99,15 @@ struct nand_ops {
 	 * programmed. The first program or erase takes that back, before it changes anything. */
 	struct nand_rest (*rest)(struct nand *nand, uint32_t window);
 	void (*come_to_rest)(struct nand *nand, uint32_t window, uint32_t record);
-	/* No power from here on: every further call answers NAND_POWER_OFF. Any hart; more than once is fine. */
+	/* No power from here on: every further call answers NAND_POWER_OFF, and nothing is kept any more. Any hart; more than once is fine. */
 	void (*power_off)(struct nand *nand);
+	/* Memory that capacitors keep alive: the image has what it holds, by place, at each instant, so that the next start ends what they
+	 * would have done when a run was killed. Costs no time. The memory of a place is one hart's. sector NULL: nothing is kept there. */
+	void (*keep)(struct nand *nand, uint32_t place, const uint8_t *sector, const struct hz_oob *oob);
+	/* What a place holds, its tuple behind it; NULL: nothing. Places are numbers below kept_places. */
+	uint8_t *(*kept)(struct nand *nand, uint32_t place, struct hz_oob *oob);
+	/* Nothing at all. */
+	void (*keep_nothing)(struct nand *nand);
 };
 struct nand {
 	const struct nand_ops *ops;
@@ -108,6 +115,8 @@ struct nand {
 	const struct flash_map *map;
 	uint64_t power_cut_ns; /* device time at which the TSU cuts power; 0 = never */
 	bool capacitors;       /* operations go on after a cut in one of them, which answers NAND_POWER_WENT */
+	uint32_t kept_places;  /* of the memory that they keep alive */
+	bool belated;          /* what is programmed now was to be programmed when power went: it has no number, and no injected fault */
 };
 
 #ifdef __cplusplus

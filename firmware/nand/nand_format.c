@@ -8,6 +8,7 @@
 #include "nand/nand_header.h"
 #include "device_fields.h"
 #include "nand/nand_namespaces.h"
+#include "nand/nand_oob.h"
 #include "sentence.h"
 
 HZ_STATIC_ASSERT(HZ_NAND_VERSION == 4, "a sentence below names it");
@@ -63,6 +64,7 @@ static void format(struct nand_media *media, const struct hz_nand_header *wanted
 	nand_header_store(media);
 	nand_blocks_format(media);
 	nand_namespaces_format(media);
+	nand_keep_nothing(&media->nand);
 	nand_crash_order();
 	media->header->formatting = 0;
 	nand_header_store(media);
@@ -87,7 +89,7 @@ static struct hz_nand_header header_for(const struct hz_device_config *cfg, cons
 {
 	return (struct hz_nand_header){
 		.magic = HZ_NAND_MAGIC,
-		.version = cfg->protection == HZ_PROTECTION_NONE ? HZ_NAND_VERSION : HZ_NAND_VERSION_TUPLES,
+		.version = hz_nand_version_of(cfg),
 		.header_bytes = sizeof(struct hz_nand_header),
 #define HZ_SHAPE(member) .member = cfg->member,
 #define HZ_FREE(member)
@@ -117,8 +119,10 @@ static const char *same_shape(struct nand_media *media, const struct hz_nand_hea
 #define HZ_PART(...)
 #include "device_fields.def"
 	SAME(superblock_planes)
+	if (old->version + HZ_NAND_VERSION_KEPT == wanted->version)
+		return "The NAND image has no room for what capacitors protect, since an earlier version made it: use a new image.";
 	if (old->version != wanted->version)
-		return old->version == HZ_NAND_VERSION
+		return old->version + HZ_NAND_VERSION_TUPLES == wanted->version
 			       ? "The NAND image was made for protection none, but the device config says type1: use its "
 				 "own config or a new image."
 			       : "The NAND image was made for protection type1, but the device config says none: use its "
@@ -155,8 +159,8 @@ static const char *open_header(struct nand_media *media, uint8_t *base, uint64_t
 	case NAND_HEADER_NEW: *is_new = true; return bytes < layout->image_bytes ? too_small(media, bytes, layout->image_bytes) : NULL;
 	case NAND_HEADER_FOREIGN: return "The NAND image is no image of this program: its magic number is wrong.";
 	case NAND_HEADER_OTHER:
-		return say_of_two(media, "The NAND image has format version ", version, ", but this firmware reads versions 4 and ",
-				  HZ_NAND_VERSION_TUPLES, ": use a new image.");
+		return say_of_two(media, "The NAND image has format version ", version, ", but this firmware reads versions 4 to ",
+				  HZ_NAND_VERSION_LAST, ": use a new image.");
 	case NAND_HEADER_DAMAGED:
 		return "The NAND image is damaged: its header cannot be believed in either of its two copies, so nothing of it can be read.";
 	default: break;
@@ -192,6 +196,10 @@ const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t b
 	media->oob_copy = (struct hz_nand_oob *)(base + layout.oob_copy_offset);
 	media->data = base + layout.data_offset;
 	media->tuples = layout.tuples_offset ? (uint64_t *)(base + layout.tuples_offset) : NULL;
+	media->kept = (struct nand_kept){ .places = layout.kept_places,
+					  .stride = hz_sector_memory(media->nand.cfg),
+					  .record = (struct hz_nand_oob *)(base + layout.kept_offset),
+					  .data = base + layout.kept_data_offset };
 	media->data_blocks = layout.data_blocks;
 	media->data_sectors = layout.data_sectors;
 	if (is_new)

@@ -8,7 +8,7 @@
 
 /* --- header --- */
 
-static bool known_version(uint32_t version) { return version == HZ_NAND_VERSION || version == HZ_NAND_VERSION_TUPLES; }
+static bool known_version(uint32_t version) { return version >= HZ_NAND_VERSION && version <= HZ_NAND_VERSION_LAST; }
 
 bool nand_header_good(const struct hz_nand_header *header)
 {

@@ -66,7 +66,7 @@ static bool dice_say(const struct nand_media *media, enum dice kind, const struc
 /* Is this the chosen one of its kind? */
 static bool is_number(struct nand_media *media, enum kind kind, uint32_t number)
 {
-	return number && lt_add(&media->kind_operations[kind], 1) + 1 == number;
+	return number && !media->nand.belated && lt_add(&media->kind_operations[kind], 1) + 1 == number;
 }
 
 static bool die_failed(const struct nand_media *media, struct flash_addr addr)
@@ -78,7 +78,12 @@ static void media_power_off(struct nand *nand)
 {
 	struct nand_media *media = media_of(nand);
 
-	if (lt_swap(&media->off, 1) == 0 && media->policy.power_lost)
+	if (lt_swap(&media->off, 1))
+		return;
+	clock_freeze();
+	nand_keep_nothing(nand);
+	clock_thaw();
+	if (media->policy.power_lost)
 		media->policy.power_lost(media->policy.ctx);
 }
 
@@ -87,6 +92,9 @@ enum cut { CUT_NONE, CUT_BEFORE, CUT_INSIDE, CUT_OUTSIDE };
 /* Number this operation and see whether power goes in it. */
 static enum cut count_operation(struct nand_media *media, uint64_t *number)
 {
+	*number = 0;
+	if (media->nand.belated)
+		return CUT_NONE;
 	*number = lt_add(&media->operations, 1) + 1;
 	if (*number == media->policy.capacitors_empty_op)
 		return CUT_INSIDE;
@@ -194,7 +202,7 @@ static enum nand_status program_cells(struct nand_media *media, struct flash_add
 		media_power_off(&media->nand);
 		return NAND_POWER_OFF;
 	}
-	if (is_number(media, KIND_PROGRAM, media->nand.cfg->fail_program_at) || number == media->policy.fail_op ||
+	if (is_number(media, KIND_PROGRAM, media->nand.cfg->fail_program_at) || (number && number == media->policy.fail_op) ||
 	    die_failed(media, addr) || dice_say(media, DICE_PROGRAM, at, at->sector, media->nand.cfg->program_fail_ppb)) {
 		tear_program(media, at, count, data, from, oob);
 		return cut == CUT_OUTSIDE ? NAND_POWER_WENT : NAND_PROGRAM_FAILED;
@@ -202,6 +210,8 @@ static enum nand_status program_cells(struct nand_media *media, struct flash_add
 	raise_write_sector(media, at, count);
 	for (uint32_t i = 0; i < count; i++)
 		write_sector(media, at, i, data, from, &oob[i]);
+	nand_crash_order();
+	at->block->ended = at->block->write_sector;
 	return cut == CUT_OUTSIDE ? NAND_POWER_WENT : NAND_OK;
 }
 
@@ -430,7 +440,7 @@ static void erase_cells(struct nand_media *media, const struct place *at)
 	nand_oob_erase(media, at->oob, at->block->write_sector);
 	nand_crash_order();
 	at->block->erase_count++;
-	at->block->write_sector = 0;
+	at->block->write_sector = at->block->ended = 0;
 	at->block->read_count = 0;
 	at->block->program_ns = 0;
 	at->block->flags &= ~(uint32_t)HZ_BLOCK_ERASING;
@@ -535,6 +545,9 @@ static const struct nand_ops media_ops = {
 	.rest = nand_rest_read,
 	.come_to_rest = nand_rest_come,
 	.power_off = media_power_off,
+	.keep = nand_keep,
+	.kept = nand_kept,
+	.keep_nothing = nand_keep_nothing,
 };
 
 const char *nand_media_init(struct nand_media *media, const struct hz_device_config *cfg, const struct flash_map *map, void *base,
@@ -544,7 +557,7 @@ const char *nand_media_init(struct nand_media *media, const struct hz_device_con
 	const char *error;
 
 	memset(media, 0, sizeof(*media));
-	media->nand = (struct nand){ &media_ops, cfg, map, 0, cfg->plp_bytes };
+	media->nand = (struct nand){ .ops = &media_ops, .cfg = cfg, .map = map, .capacitors = cfg->plp_bytes };
 	for (uint32_t i = 0; i < cfg->namespaces; i++)
 		hz_window_of(cfg, i, &media->window[i]);
 	if (policy) {
@@ -559,6 +572,7 @@ const char *nand_media_init(struct nand_media *media, const struct hz_device_con
 	while (1u << media->page_shift < shape->page_sectors)
 		media->page_shift++;
 	error = nand_format_open(media, base, bytes);
+	media->nand.kept_places = media->kept.places;
 	if (!error)
 		nand_history_begin(media);
 	return error;

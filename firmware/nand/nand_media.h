@@ -39,7 +39,12 @@ struct nand_media {
 	struct hz_nand_block *blocks, *blocks_copy;
 	struct hz_nand_oob *oob, *oob_copy;
 	uint8_t *data;
-	uint64_t *tuples;                       /* NULL: none are kept */
+	uint64_t *tuples;  /* NULL: none are kept */
+	struct nand_kept { /* what capacitors keep: struct hz_nand_layout */
+		uint32_t places, stride;
+		struct hz_nand_oob *record;
+		uint8_t *data;
+	} kept;
 	uint32_t data_blocks, data_sectors;     /* struct hz_nand_layout */
 	uint32_t sectors_per_block[2], unit[2]; /* [0] SLC, [1] normal */
 	uint32_t page_shift;                    /* log2 of sectors per page */

@@ -1,9 +1,10 @@
-/* OOB records. */
+/* OOB records: of sectors, and of what capacitors keep. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_oob.h"
 
 #include <string.h>
 
+#include "lt/bulk.h"
 #include "nand/nand_checksum.h"
 
 /* The checksum comes last: a killed writer leaves no good record over anything that is not there. */
@@ -54,4 +55,69 @@ void nand_oob_spoil(struct nand_media *media, uint64_t number)
 {
 	media->oob[number].checksum ^= UINT32_MAX;
 	media->oob_copy[number].checksum ^= UINT32_MAX;
+}
+
+/* --- memory that capacitors keep alive --- */
+
+/* Numbers that no sector has. */
+static uint64_t kept_number(uint32_t place) { return ~(uint64_t)place; }
+
+static uint8_t *kept_memory(const struct nand_media *media, uint32_t place)
+{
+	return media->kept.data + (size_t)place * media->kept.stride;
+}
+
+static uint32_t kept_checksum(const struct nand_media *media, const uint8_t *sector, const struct hz_nand_oob *record)
+{
+	uint64_t tuple = 0;
+
+	if (media->tuples)
+		memcpy(&tuple, sector + HZ_SECTOR_BYTES, sizeof(tuple));
+	return nand_data_checksum(sector, tuple, record);
+}
+
+void nand_keep(struct nand *nand, uint32_t place, const uint8_t *sector, const struct hz_oob *oob)
+{
+	struct nand_media *media = (struct nand_media *)nand;
+	struct hz_nand_oob *there = &media->kept.record[place], record;
+
+	if (!sector) {
+		there->checksum = 0;
+		return;
+	}
+	there->checksum = 0;
+	nand_crash_order();
+	bulk_copy(kept_memory(media, place), sector, media->kept.stride);
+	record = (struct hz_nand_oob){
+		.sequence = oob->sequence, .kind = oob->kind, .stream = oob->stream, .lpa = oob->lpa, .generation = oob->generation
+	};
+	record.data_checksum = kept_checksum(media, sector, &record);
+	record.checksum = nand_oob_checksum(&record, kept_number(place));
+	write_copy(there, &record);
+}
+
+uint8_t *nand_kept(struct nand *nand, uint32_t place, struct hz_oob *oob)
+{
+	struct nand_media *media = (struct nand_media *)nand;
+	const struct hz_nand_oob *record = &media->kept.record[place];
+	uint8_t *sector = kept_memory(media, place);
+
+	if (!record->checksum || !record_good(record, kept_number(place)) || kept_checksum(media, sector, record) != record->data_checksum)
+		return NULL;
+	*oob = (struct hz_oob){ .sequence = record->sequence,
+				.lpa = record->lpa,
+				.generation = record->generation,
+				.kind = record->kind,
+				.stream = record->stream };
+	return sector;
+}
+
+/* What was never written stays so: the file is sparse. */
+void nand_keep_nothing(struct nand *nand)
+{
+	struct nand_media *media = (struct nand_media *)nand;
+
+	for (uint32_t place = 0; place < media->kept.places; place++)
+		if (media->kept.record[place].checksum)
+			media->kept.record[place].checksum = 0;
 }

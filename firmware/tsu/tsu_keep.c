@@ -79,6 +79,21 @@ enum nand_status tsu_keep_program(struct tsu *tsu, ppa_t ppa, uint32_t sectors, 
 	return status;
 }
 
+enum nand_status tsu_keep_belated(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, const struct hz_oob *oob)
+{
+	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
+	enum nand_status status;
+
+	tsu->nand->belated = true;
+	status = tsu->nand->ops->program(tsu->nand, addr, sectors, data, 0, oob);
+	if (status == NAND_PROGRAM_FAILED)
+		tsu->nand->ops->retire(tsu->nand, addr);
+	tsu->nand->belated = false;
+	return status;
+}
+
+struct nand *tsu_keep_media(struct tsu *tsu) { return tsu->nand; }
+
 void tsu_keep_count(struct tsu *tsu, uint32_t sectors, uint32_t in_place)
 {
 	tsu->whole->keeper.report.sectors += sectors;

@@ -28,8 +28,12 @@ bool tsu_keep_is_next(struct tsu *tsu, ppa_t ppa);
 /* Programs one program unit of one plane. NAND_PROGRAM_FAILED: the block is retired. NAND_POWER_OFF: the capacitors are empty; nothing
  * happens any more. */
 enum nand_status tsu_keep_program(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, const struct hz_oob *oob);
+/* Whose keep, kept and keep_nothing are called. */
+struct nand *tsu_keep_media(struct tsu *tsu);
 /* For the report: sectors that are to be kept, and programs of them that went to their own place. */
 void tsu_keep_count(struct tsu *tsu, uint32_t sectors, uint32_t in_place);
+/* The same without time or energy, which a loss of power before this start has cost: what was to be kept then. */
+enum nand_status tsu_keep_belated(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, const struct hz_oob *oob);
 void tsu_keep_report(const struct tsu *tsu, struct hz_keep_report *out);
 
 #ifdef __cplusplus

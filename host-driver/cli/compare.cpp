@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *setting_roots[] = {"device", "workload", "trace", "workers", "clock", "seed", "software"};
+constexpr const char *setting_roots[] = {"device", "workload", "trace", "workers", "clock", "seed", "image_starts", "software"};
 constexpr const char *kinds[] = {"read", "write", "flush", "zone", "gc_read", "gc_write", "trim"};
 constexpr const char *figures_of_kind[] = {
 	"ops", "iops", "mib_s", "latency_ns/mean", "latency_ns/p50", "latency_ns/p99", "latency_ns/p999", "latency_ns/max"};
@@ -125,7 +125,7 @@ void add_compare(CLI::App &app)
 	command->add_option("B", flags->b, "The other one")->required()->type_name("");
 	add_flag(*command, "--json", flags->json, "Print JSON instead of a table");
 	command->footer(
-		"Changed settings come first: of device, workload, trace and software. Then the figures of A and B, and how much more B has.\n"
+		"Changed settings come first: of device, workload, trace, image and software. Then the figures of A and B, and how much more B has.\n"
 		"Examples:\n"
 		"  ./hartzone run --quick --out results/a\n"
 		"  ./hartzone run --quick --queue-depth 2 --out results/b\n"

@@ -56,7 +56,8 @@ void MachineRun::begin(KeptImage *kept)
 		return;
 	std::vector<FoundSpace> found = found_spaces();
 	add_others(found);
-	kept->begin(found, controller_.log_smart().power_cycles[0]);
+	image_starts_ = controller_.log_smart().power_cycles[0];
+	kept->begin(found, image_starts_);
 	for (size_t i = 0; i < spaces_.size(); i++)
 		beside_.push_back(&kept->space(i));
 	look_beside();
@@ -76,6 +77,7 @@ void MachineRun::begin_shared(bool overwrite)
 
 void MachineRun::prepare(const Trace &trace, res::RunFacts &facts)
 {
+	facts.image_starts = image_starts_;
 	facts.kept_zones = kept_zones();
 	plan_ = plan_for(trace);
 	facts.prepared = phase("preparing " + title_, threads_of(sources(), ports(), next_start()));

@@ -68,6 +68,7 @@ private:
 	const wl::Workload &workload_;
 	std::string title_;
 	size_t most_spans_;
+	uint64_t image_starts_ = 0; // of the device on a kept image
 	Controller controller_;
 	std::vector<replay::Space> spaces_;  // what the run may use of each namespace, in the order of the workload
 	std::vector<const Beside *> beside_; // what lies there, in the same order; empty: all of the device is this run's

@@ -126,9 +126,9 @@ void judge(ImageReport &report, const ftl_damage &damage)
 	}
 	report.verdict = Verdict::damaged;
 	report.why = "The image is damaged: " + std::to_string(report.lost_sectors) + " sectors that zones hold cannot be read" +
-		     (report.unknown_sectors
-			      ? ", and of " + std::to_string(report.unknown_sectors) + " conventional sectors older versions may be read"
-			      : "") +
+		     (report.unknown_sectors ? ", and " + std::to_string(report.unknown_sectors) +
+						       " are lost with their records, so that older data, or none, may be read for them"
+					     : "") +
 		     "; all others can." +
 		     (report.damaged_records ? " Records of " + std::to_string(report.damaged_records) +
 						       " zones cannot be true, so these zones are read only or offline."
@@ -189,7 +189,7 @@ ImageReport check_image(const std::filesystem::path &file, const std::optional<h
 	case ImageState::other:
 		return refused(Verdict::no_image,
 			       "The image has format version " + std::to_string(image.version()) + ", this program reads versions " +
-				       std::to_string(HZ_NAND_VERSION) + " and " + std::to_string(HZ_NAND_VERSION_TUPLES) + ".",
+				       std::to_string(HZ_NAND_VERSION) + " to " + std::to_string(HZ_NAND_VERSION_LAST) + ".",
 			       report.bytes);
 	case ImageState::damaged:
 		return refused(
@@ -199,6 +199,12 @@ ImageReport check_image(const std::filesystem::path &file, const std::optional<h
 	case ImageState::good: break;
 	}
 	look_at_header(image, report);
+	if (report.bytes > image.header().image_bytes)
+		return refused(Verdict::damaged,
+			       "The file has " + std::to_string(report.bytes) + " bytes, but the image that it holds " +
+				       std::to_string(image.header().image_bytes) +
+				       ": it was made longer, and no device takes it before it is cut to that size.",
+			       report.bytes);
 	report.device = device ? device : image.config();
 	if (!report.device)
 		return refused(Verdict::no_image,

@@ -43,7 +43,7 @@ struct ImageReport {
 	std::vector<ZoneReport> zones; // mounted: all; else those of which something is left
 	uint64_t lost_sectors = 0;     // of all zones
 	uint64_t damaged_records = 0;  // zones whose record cannot be true: they are read only or offline
-	uint64_t unknown_sectors = 0;  // conventional ones lost with their records: older versions of them may be read
+	uint64_t unknown_sectors = 0;  // lost with their records, so that nobody knows which: older data, or none, may be read for them
 };
 
 std::string text_of(const ImageReport &report, const std::string &file);

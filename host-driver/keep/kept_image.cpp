@@ -66,7 +66,7 @@ void KeptSpace::note_run() { record_->add_run(starts_, overwritable_); }
 KeptImage::KeptImage(fs::path image, bool format) : image_(std::move(image))
 {
 	std::error_code ignored;
-	is_new_ = format || !fs::exists(image_, ignored) || !fs::file_size(image_, ignored);
+	is_new_ = format || !fs::exists(image_, ignored);
 	if (is_new_)
 		for (uint32_t nsid = 1; nsid <= HZ_MAX_NAMESPACES; nsid++)
 			fs::remove(ack_record_of(image_, nsid));

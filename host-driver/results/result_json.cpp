@@ -370,6 +370,7 @@ json result_json(const RunFacts &f)
 		{"mount_ns", f.mount_ns},
 		{"mount", mount_json(f.mount)},
 		{"attached", f.attached},
+		{"image_starts", f.image_starts},
 		{"kept_zones", f.kept_zones},
 		{"totals", account_json(total, f.elapsed_ns)},
 		{"queues", queues_json(f)},

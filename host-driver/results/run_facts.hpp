@@ -28,6 +28,7 @@ struct RunFacts : DeviceFigures {
 	uint64_t elapsed_ns = 0; /* first arrival allowed → last completion */
 	uint64_t mount_ns = 0;
 	hz_mount_report mount{};
+	uint64_t image_starts = 0;           /* of the device on the image that outlives the run, this one included; 0: there is none */
 	uint64_t kept_zones = 0;             /* that hold data of earlier runs or of others and were left alone */
 	std::vector<QueueAccount> queues;    /* of the measurement */
 	std::vector<QueueAccount> prepared;  /* of the preparation */

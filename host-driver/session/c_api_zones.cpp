@@ -82,7 +82,7 @@ int hartzone_report_zone(hartzone_queue *queue, uint64_t zone_start, hartzone_zo
 
 void hartzone_zones_begin(hartzone_zones *zones, hartzone_queue *queue, uint64_t from_block, int state)
 {
-	zones->status = 0;
+	zones->status = from_block == UINT64_MAX ? NVME_LBA_OUT_OF_RANGE : 0; // the end of a report has this number here
 	zones->queue = queue;
 	zones->next = from_block;
 	zones->state = state;

@@ -139,13 +139,16 @@ void Machine::Impl::open_image(bool format)
 		throw Error("the NAND image " + image.string() + " is in use by another machine");
 	if (format && ftruncate(fd.get(), 0))
 		throw_errno("cannot empty the NAND image " + image.string());
-	if (!format && info.st_size != 0 && static_cast<uint64_t>(info.st_size) != command.nand_bytes)
+	if (!format && exists && !info.st_size)
+		throw ImageError("the NAND image " + image.string() +
+				 " has 0 bytes: what was on it is gone; --format-image begins a new one, and so does a name that is free");
+	if (!format && exists && static_cast<uint64_t>(info.st_size) != command.nand_bytes)
 		throw ImageError("the NAND image " + image.string() + " has " + std::to_string(info.st_size) +
 				 " bytes, but this device needs " + std::to_string(command.nand_bytes) +
 				 ": use the device config it was made with, or another image");
 	image_lock = std::move(fd);
 	image_was_made = !exists;
-	image_was_empty = format || info.st_size == 0;
+	image_was_empty = format;
 	if (ftruncate(image_lock.get(), static_cast<off_t>(command.nand_bytes)))
 		throw_errno("cannot size the NAND image " + image.string());
 }

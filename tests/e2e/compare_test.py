@@ -65,6 +65,10 @@ class Compare(unittest.TestCase):
         for line in (r"device/zones/count +12 -> 24", r"read/iops +100.00 +150.00 +\+50.0 %", r"elapsed_ns +1000 +500 +-50.0 %"):
             self.assertRegex(text, line)
 
+    def test_an_image_is_a_change(self):
+        told = self.told(result(digest="aa", image_starts=0), result(digest="bb", image_starts=1))
+        self.assertEqual(told["changed"], {"image_starts": [0, 1]})
+
     def test_what_is_no_result(self):
         good = self.write("good", result())
         for name, content in (("text", "no JSON"), ("list", "[]"), ("other", "{\"schema\": \"x\"}")):

@@ -29,8 +29,9 @@ bool Rig::boot(nand_policy policy, bool test_clock)
 
 bool Rig::start(nand_policy policy, bool test_clock)
 {
-	if (ftl && cfg.plp_bytes && !lt_load(&media.off))
+	if (ftl && cfg.plp_bytes && !lt_load(&media.off) && !killed)
 		rig_lose_power(tsu);
+	killed = false;
 	if (test_clock)
 		lt_host_clock_test(1000);
 	else

@@ -224,6 +224,7 @@ public:
 	arena_ledger *ledger = nullptr; // who holds what, from the next start on
 	uint32_t life = 1;              // of the controller that all requests are for
 	uint32_t cuts_in_recovery = 0;
+	bool killed = false;                // the next start finds the image as it stands: capacitors had no time for anything
 	std::function<void()> before_mount; // with the media at hand
 
 private:

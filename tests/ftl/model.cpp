@@ -47,6 +47,7 @@ void Driver::check_recovered()
 	auto report = rig.report_zones();
 	for (uint32_t z = 0; z < zones.size(); z++)
 		check_recovered_zone(z, report[z]);
+	ASSERT_EQ(rig.found_damage().lost_sectors + rig.found_damage().unknown_sectors, 0u) << "what is torn is no damage";
 	ASSERT_EQ(rig.check(), "");
 }
 

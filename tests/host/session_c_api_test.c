@@ -33,6 +33,8 @@ static void first_life(const char *image)
 	require(hartzone_latency_ns(queue) > 0, "latency is known", 0);
 	SUCCEEDS(hartzone_report_zone(queue, 0, &zone));
 	require(zone.state == HARTZONE_IMPLICIT_OPEN && zone.write_pointer == 2 * BLOCKS, "zone is open", 0);
+	code = hartzone_report_zone(queue, UINT64_MAX, &zone);
+	require(code == 0x80, "there is no zone beyond the last", code);
 	code = hartzone_write(queue, 1, 1, out);
 	require(code == 0x1bc && strstr(hartzone_error_text(code), "Zone Invalid Write") != NULL, "a misplaced write is refused", code);
 	require(hartzone_read(queue, 0, BLOCKS + 1, in) == HARTZONE_ERROR, "a large transfer is refused", 0);

@@ -505,6 +505,9 @@ TEST_P(MachineTest, BootFailuresAreTold)
 	}
 	EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("bytes, but this device needs"), std::string::npos);
 	fs::resize_file(o.nand_image, 0);
+	EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("has 0 bytes: what was on it is gone; --format-image"), std::string::npos);
+	EXPECT_TRUE(fs::exists(o.nand_image));
+	fs::remove(o.nand_image);
 	{
 		auto machine = hz::Machine::launch(o);
 		EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("in use"), std::string::npos);

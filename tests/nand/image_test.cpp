@@ -173,8 +173,8 @@ TEST(Image, AnotherFormatVersionIsTold)
 	header->version = 2; // which had no checksum and no copy
 	header->header_bytes = 4096;
 	EXPECT_NE(std::string(Rig(cfg, nullptr, image).mount_error)
-			  .find("format version 2, but this firmware reads versions " + std::to_string(HZ_NAND_VERSION) + " and " +
-				std::to_string(HZ_NAND_VERSION_TUPLES)),
+			  .find("format version 2, but this firmware reads versions " + std::to_string(HZ_NAND_VERSION) + " to " +
+				std::to_string(HZ_NAND_VERSION_LAST)),
 		  std::string::npos);
 }
 

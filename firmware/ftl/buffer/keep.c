@@ -109,6 +109,34 @@ static void keep_run(void *ctx)
 	}
 }
 
+static void belated_gather(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, const uint32_t *place)
+{
+	const struct keeper *keeper = ftl->keeper;
+	struct nand *media = tsu_keep_media(ftl->tsu);
+
+	for (uint32_t i = 0; i < ftl->slc->unit_sectors; i++) {
+		keeper->memory[i] = i < count ? media->ops->kept(media, place[i], &keeper->oob[i]) : ftl->zero_sector;
+		keeper->oob[i] = (struct hz_oob){ .sequence = ++ftl->mount_sequence, .kind = i < count ? HZ_OOB_DATA : HZ_OOB_PAD };
+		if (i < count) {
+			keeper->oob[i].lpa = (uint32_t)(ext->start + at + i);
+			keeper->oob[i].generation = ext->generation;
+		}
+	}
+}
+
+ppa_t keep_belated(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, const uint32_t *place)
+{
+	uint32_t unit = ftl->slc->unit_sectors;
+	struct sgl data = { ftl->keeper->memory, 0, unit * HZ_SECTOR_BYTES };
+	enum nand_status status = NAND_PROGRAM_FAILED;
+	ppa_t ppa = PPA_NONE;
+
+	belated_gather(ftl, ext, at, count, place);
+	while (status == NAND_PROGRAM_FAILED && (ppa = slc_belated_place(ftl)) != PPA_NONE)
+		status = tsu_keep_belated(ftl->tsu, ppa, unit, &data, ftl->keeper->oob);
+	return status == NAND_OK ? ppa : PPA_NONE;
+}
+
 void keep_init(struct ftl *ftl, struct arena *arena)
 {
 	uint32_t unit = ftl->unit_sectors > ftl->cfg->slc_program_sectors ? ftl->unit_sectors : ftl->cfg->slc_program_sectors;

@@ -9,8 +9,13 @@
 #include "base/context.h"
 
 struct arena;
+struct extent;
 
 /* After buffers and SLC log. */
 void keep_init(struct ftl *ftl, struct arena *arena);
+/* Mount, after a run that was killed: sectors [at, at + count) of the zone, no more than a program of the SLC log, lie at these places of
+ * the memory that capacitors keep alive (nand.h, kept), and are programmed now as they would have been then, in no time. Where they are;
+ * PPA_NONE: there is no room. */
+ppa_t keep_belated(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, const uint32_t *place);
 
 #endif

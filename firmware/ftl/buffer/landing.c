@@ -41,6 +41,8 @@ static __attribute__((noinline)) void copy_sectors(struct extent *ext, const str
 						     .generation = ext->generation,
 						     .kind = HZ_OOB_DATA };
 	}
+	if (ext->ftl->keeper)
+		space_note(ext, sectors);
 }
 
 struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors)

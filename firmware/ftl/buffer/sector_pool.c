@@ -9,6 +9,7 @@
 #include "lt/arena.h"
 #include "lt/logical.h"
 #include "slc/slc_keep.h"
+#include "tsu/tsu_keep.h"
 
 enum { GIVE_PIECE = SLOTS_PIECE }; /* most sectors that come back under one acquisition of the lock */
 
@@ -196,6 +197,35 @@ void space_close(struct ftl *ftl)
 	lt_lock_release(&ftl->space->lock, &node);
 }
 
+/* A sector in the pool's memory. */
+static void note_sector(const struct sector_pool *pool, const struct extent *ext, uint32_t at, bool keeps)
+{
+	uint32_t slot = at < ext->landed ? extent_slot(ext, at) : ext->landed_slot + at - ext->landed;
+	const uint8_t *memory = ext->buffer->memory[slot];
+	struct hz_oob oob = { .lpa = (uint32_t)(ext->start + at), .generation = ext->generation, .kind = HZ_OOB_DATA };
+
+	if (is_lent(pool, memory))
+		pool->media->ops->keep(pool->media, (uint32_t)((size_t)(memory - pool->memory) >> HZ_SECTOR_SHIFT), keeps ? memory : NULL,
+				       &oob);
+}
+
+void space_note(struct extent *ext, uint32_t sectors)
+{
+	const struct sector_pool *pool = ext->ftl->space;
+	struct noted *noted = &ext->buffer->space.noted;
+	bool keeps = ext->buffer->space.last == SPACE_GUARDED;
+	uint32_t at = ext->landed;
+
+	if (keeps) {
+		bool same = noted->zone == ext->index && noted->generation == ext->generation && noted->end > ext->placed;
+
+		at = same ? noted->end : ext->placed;
+		*noted = (struct noted){ ext->index, ext->generation, ext->landed + sectors };
+	}
+	for (; at < ext->landed + sectors; at++)
+		note_sector(pool, ext, at, keeps);
+}
+
 void space_landed(struct extent *ext)
 {
 	if (ext->buffer->space.last == SPACE_GUARDED)
@@ -284,6 +314,7 @@ void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers)
 	uint32_t guarded = hz_keep_sectors(ftl->cfg, &ftl->shape), bytes = hz_sector_memory(ftl->cfg);
 
 	ftl->space = pool;
+	pool->media = tsu_keep_media(ftl->tsu);
 	lt_lock_init(&pool->lock, HZ_LC_BUFFER, 1);
 	pool->total = (uint32_t)(ftl->cfg->buffer_pool_bytes / HZ_SECTOR_BYTES);
 	pool->memory = arena_alloc_data(arena, pool->total, bytes, "data of the sector pool");

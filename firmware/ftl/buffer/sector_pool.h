@@ -26,7 +26,8 @@ struct sector_pool {
 	struct slot_store *slots; /* NULL: accounts, and what is free is in the stack */
 	uint8_t **free;
 	uint32_t free_count;
-	bool closed; /* power has gone */
+	bool closed;        /* power has gone */
+	struct nand *media; /* whose memory is kept alive */
 	struct space {
 		uint32_t limit, threshold; /* sectors */
 		uint32_t sure;             /* that a buffer can have at any time */
@@ -47,6 +48,9 @@ void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers);
  * must outlast a loss of power, and so must all that lies before them in the zone, which is brought over to that account; if that cannot
  * be, memory of the other account is lent. The caller lands what it was lent, at once. */
 uint32_t space_lend(struct ftl_worker *self, struct extent *ext, uint32_t wanted, bool guarded);
+/* On a device with capacitors, clock frozen, while `sectors` sectors land: the image comes to know what they keep alive (nand.h, keep), and
+ * what they do not any more. */
+void space_note(struct extent *ext, uint32_t sectors);
 /* What was just lent has landed: as far as it outlasts a loss of power, `guarded` says so. */
 void space_landed(struct extent *ext);
 /* Memory of [from, to) goes back, as far as it was lent. */

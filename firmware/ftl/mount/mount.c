@@ -18,6 +18,7 @@
 #include "mount/mount_tables.h"
 #include "slc/slc.h"
 #include "slc/slc_victim.h"
+#include "tsu/tsu_keep.h"
 #include "tsu/tsu_mount.h"
 #include "tsu/tsu_rest.h"
 #include "zone/pump.h"
@@ -69,6 +70,14 @@ static const char *find_places(struct mount *mount)
 	return l2p_conv_scan_end(mount->ftl);
 }
 
+/* Nothing follows a program that did not end: what something follows is taken for whole. */
+static void close_torn(struct mount *mount)
+{
+	for (uint32_t c = 0; c < mount->planes; c++)
+		if (mount->done[c] < mount->rows[c])
+			mount->rows[c] = mount->ftl->slc->rows;
+}
+
 /* Partly written SLC superblocks are continued where their planes stand; the rest wait for the collector. */
 static const char *open_slc(struct mount *mount)
 {
@@ -88,6 +97,7 @@ static const char *open_slc(struct mount *mount)
 			block->state = SLC_FREE;
 			slc_add_free(slc);
 		} else if (!mount->bad && !mount->erasing) {
+			close_torn(mount);
 			slc_resume_head(mount->ftl, b, mount->rows);
 		}
 	}
@@ -102,8 +112,14 @@ static const char *mend_table(struct mount *mount)
 	return NULL;
 }
 
+/* What capacitors kept is on flash. */
 static const char *bring_home(struct mount *mount)
 {
+	struct nand *media = tsu_keep_media(mount->ftl->tsu);
+
+	clock_freeze();
+	media->ops->keep_nothing(media);
+	clock_thaw();
 	zones_bring_home(mount->ftl, mount->arena);
 	return NULL;
 }
@@ -150,6 +166,7 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 		.at_rest = tsu_rest(ftl->tsu).at_rest,
 		.oob = arena_borrow(arena, records, sizeof(struct hz_oob), "mount OOB"),
 		.rows = arena_borrow(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
+		.done = arena_borrow(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
 		.table = arena_borrow(arena, ftl->table->pages, sizeof(struct table_found), "mount table"),
 		.again = arena_borrow(arena, (size_t)ftl->slc->blocks * ftl->slc->planes * ftl->shape.slc_pages_per_block, sizeof(bool),
 				      "mount SLC pages"),

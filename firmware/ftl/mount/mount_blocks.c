@@ -24,6 +24,7 @@ void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t uni
 		const struct hz_nand_block *block = tsu_block_now(ftl->tsu, ppa_make(ftl->map, superblock, c * unit));
 
 		mount->rows[c] = block->write_sector / unit;
+		mount->done[c] = min_u32(block->ended, block->write_sector) / unit;
 		mount->used |= block->write_sector != 0;
 		mount->erases = block->erase_count > mount->erases ? block->erase_count : mount->erases;
 		mount->erasing |= block->flags & HZ_BLOCK_ERASING;

@@ -2,12 +2,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_staged.h"
 
+#include "buffer/keep.h"
 #include "buffer/staged.h"
 #include "l2p/l2p.h"
 #include "lt/arena.h"
 #include "mount/mount_blocks.h"
 #include "mount/mount_visit.h"
-#include "slc/slc.h"
+#include "slc/slc_keep.h"
+#include "tsu/tsu_keep.h"
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 #include "zone/zone_changes.h"
@@ -76,6 +78,98 @@ static bool visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 	if (oob->kind == HZ_OOB_UPDATE && !mount->revisits)
 		note_update(mount, oob, ppa);
 	return later;
+}
+
+/* --- what capacitors kept when the run was killed --- */
+
+static void list_kept(struct mount *mount, struct nand *media, uint32_t place)
+{
+	struct hz_oob oob;
+
+	mount->kept_next[place] = KEPT_NONE;
+	if (!media->ops->kept(media, place, &oob) || !mount_in_zones(mount->ftl, oob.lpa))
+		return;
+	if (mount_alive(mount, &zone_at(mount->ftl, oob.lpa)->ext, &oob)) {
+		uint32_t *first = &mount->kept_first[zone_at(mount->ftl, oob.lpa)->ext.index];
+
+		mount->kept_next[place] = *first;
+		*first = place;
+	}
+}
+
+/* Of zones that hold something, and that goes on. */
+static bool goes_on(const struct mount *mount, const struct zone *zone)
+{
+	return mount->kept_first[zone->ext.index] != KEPT_NONE && !mount->padded[zone->ext.index] &&
+	       mount->ftl->table->record[zone->ext.index].state == ZONE_RECORD_OPEN;
+}
+
+/* Looking costs no time: in a controller the capacitors would have done it. */
+static void find_kept(struct mount *mount)
+{
+	struct ftl *ftl = mount->ftl;
+	struct nand *media = tsu_keep_media(ftl->tsu);
+
+	if (!ftl->keeper)
+		return;
+	mount->kept_first = arena_borrow_raw(mount->arena, ftl->all_zones, sizeof(uint32_t), "kept sectors");
+	mount->kept_next = arena_borrow_raw(mount->arena, media->kept_places, sizeof(uint32_t), "kept sectors");
+	mount->kept_at = arena_borrow_raw(mount->arena, ftl->ring_sectors, sizeof(uint32_t), "kept sectors");
+	clock_freeze();
+	memset(mount->kept_first, 0xff, ftl->all_zones * sizeof(uint32_t));
+	for (uint32_t place = 0; place < media->kept_places && !mount->at_rest; place++)
+		list_kept(mount, media, place);
+	clock_thaw();
+}
+
+/* Places of the zone's kept sectors, by offset from `placed`. */
+static void gather_kept(struct mount *mount, const struct extent *ext)
+{
+	struct ftl *ftl = mount->ftl;
+	struct nand *media = tsu_keep_media(ftl->tsu);
+	struct hz_oob oob;
+
+	memset(mount->kept_at, 0xff, ftl->ring_sectors * sizeof(uint32_t));
+	for (uint32_t place = mount->kept_first[ext->index]; place != KEPT_NONE; place = mount->kept_next[place])
+		if (media->ops->kept(media, place, &oob) && oob.lpa - ext->start - ext->placed < ftl->ring_sectors)
+			mount->kept_at[oob.lpa - ext->start - ext->placed] = place;
+}
+
+/* From `at` on so many sectors, no more than a program, are kept and not staged. */
+static uint32_t kept_run(const struct mount *mount, struct extent *ext, uint32_t at)
+{
+	uint32_t count = 0, unit = mount->ftl->slc->unit_sectors, end = ext->placed + mount->ftl->ring_sectors;
+
+	while (count < unit && at + count < end && *staged_candidate(ext, at + count) == PPA_NONE &&
+	       mount->kept_at[at + count - ext->placed] != KEPT_NONE)
+		count++;
+	return count;
+}
+
+/* They come to SLC now, as far as they continue what is there. What finds no room there is lost. */
+static void bring_kept(struct mount *mount, struct extent *ext)
+{
+	uint32_t at = ext->placed, end = ext->placed + mount->ftl->ring_sectors, count;
+
+	gather_kept(mount, ext);
+	slc_belated_begin(mount->ftl);
+	while (at < end) {
+		ppa_t ppa = *staged_candidate(ext, at);
+
+		count = ppa == PPA_NONE ? kept_run(mount, ext, at) : 1;
+		if (!count)
+			break;
+		if (ppa == PPA_NONE)
+			ppa = keep_belated(mount->ftl, ext, at, count, &mount->kept_at[at - ext->placed]);
+		for (uint32_t i = 0; i < count; i++)
+			*staged_candidate(ext, at + i) = ppa == PPA_NONE ? PPA_NONE : ppa + i;
+		at += count;
+		if (ppa == PPA_NONE && mount->ftl->table->record[ext->index].wp < at)
+			mount->ftl->table->record[ext->index].wp = at;
+	}
+	slc_belated_end(mount->ftl);
+	if (mount->beyond[ext->index] < at)
+		mount->beyond[ext->index] = at;
 }
 
 /* --- write pointers and states --- */
@@ -154,6 +248,7 @@ static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 		}
 	if (!lost)
 		return;
+	mount->explained += lost;
 	if (!ext->failed)
 		close_for_good(mount, zone);
 	note_first(&ftl->damage, ext->start + first);
@@ -184,12 +279,24 @@ static void note_kept(struct zone *zone, uint32_t end)
 	lt_add(&ext->ftl->homing, 1);
 }
 
+/* How far the zone is known to reach: copies behind a gap were promised, if the gap is the place of a sector that was lost and not torn. */
+static uint32_t wp_known(struct mount *mount, const struct extent *ext)
+{
+	uint32_t recorded = mount->ftl->table->record[ext->index].wp, beyond = mount->beyond[ext->index];
+
+	return !mount->at_rest && mount->slc_lost && ext->staged_ppa && beyond > recorded ? beyond : recorded;
+}
+
 static void settle_zone(struct mount *mount, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
 	struct ftl *ftl = mount->ftl;
-	uint32_t recorded = ftl->table->record[ext->index].wp, end = settle_staged(mount, zone, recorded);
+	uint32_t recorded, end;
 
+	if (ftl->keeper && goes_on(mount, zone) && staged_list(&mount->lists, ext))
+		bring_kept(mount, ext);
+	recorded = wp_known(mount, ext);
+	end = settle_staged(mount, zone, recorded);
 	zone->record.fence = mount->beyond[ext->index] > end;
 	zone->updates.folded = ftl->table->record[ext->index].folded;
 	ext->wp = end > recorded ? end : recorded;
@@ -221,16 +328,30 @@ static void settle_listed(struct mount *mount)
 	staged_lists_return(ftl, &mount->lists);
 }
 
+/* Zones of which nothing was staged. When all is in SLC nothing is kept any more. */
+static void settle_kept(struct mount *mount)
+{
+	struct ftl *ftl = mount->ftl;
+
+	for (uint32_t z = 0; ftl->keeper && z < ftl->zone_count; z++)
+		if (!mount->settled[z] && goes_on(mount, &ftl->zones[z])) {
+			settle_zone(mount, &ftl->zones[z]);
+			staged_lists_return(ftl, &mount->lists);
+		}
+}
+
 /* Few zones have something staged. If they are more than there are lists, the pages with data of the others are visited again. */
 const char *mount_find_staged(struct mount *mount)
 {
 	bool more;
 
+	find_kept(mount);
 	do {
 		more = mount_visit_again(mount, visit_staged);
 		settle_listed(mount);
 		mount->revisits = true;
 	} while (more);
+	settle_kept(mount);
 	return mount->too_many_updates
 		       ? "The NAND image has more sectors written in place than zones.in_place allows; use the device that it was made with."
 		       : NULL;
@@ -244,6 +365,8 @@ const char *mount_settle_zones(struct mount *mount)
 		if (!mount->settled[z])
 			settle_zone(mount, &ftl->zones[z]);
 	updates_mounted(ftl);
+	if (!mount->at_rest && mount->slc_lost > mount->explained)
+		ftl->damage.unknown_sectors += mount->slc_lost - mount->explained;
 	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++) {
 		ppa_t ppa = ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES];
 

@@ -20,13 +20,15 @@ struct claim {
 	uint64_t sequence; /* of that record */
 };
 
+#define KEPT_NONE UINT32_MAX
+
 struct mount {
 	struct ftl *ftl;
 	struct arena *arena;
 	bool at_rest;              /* nothing was programmed or erased since all zones were recorded */
 	struct hz_oob *oob;        /* one unit */
 	uint32_t planes;           /* of the superblock at hand */
-	uint32_t *rows;            /* by column of it: units programmed in its block */
+	uint32_t *rows, *done;     /* by column of it: units programmed in its block; those whose programs have ended */
 	bool erasing, bad, used;   /* of it */
 	uint32_t erases;           /* of its most worn block */
 	struct table_found *table; /* by table page */
@@ -41,7 +43,11 @@ struct mount {
 	bool *settled;             /* by zone: it has been */
 	bool revisits;             /* not for the first time: there were more zones than lists */
 	uint64_t *first;           /* by zone: sequence number of the first sector in its superblock */
-	bool too_many_updates;     /* … were written in place for this device's budget */
+	uint32_t *kept_first,
+		*kept_next;           /* by zone, by place of the memory that capacitors keep alive: lists of places; KEPT_NONE ends one */
+	uint32_t *kept_at;            /* by slot of a write buffer: places of the zone at hand */
+	uint64_t slc_lost, explained; /* sectors of the SLC log that are lost with their records; … that a zone misses */
+	bool too_many_updates;        /* … were written in place for this device's budget */
 };
 
 #endif

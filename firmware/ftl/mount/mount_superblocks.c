@@ -66,6 +66,12 @@ static bool may_be_torn(const struct mount *mount, uint32_t row, uint32_t column
 	return true;
 }
 
+/* The media know which programs have ended: those were promised. */
+static bool did_not_end(const struct mount *mount, uint32_t row, uint32_t column)
+{
+	return row >= mount->done[column] && may_be_torn(mount, row, column);
+}
+
 /* How far the part's sectors go without a gap; lost: units of them without all records. */
 struct reach {
 	uint32_t sectors, lost;
@@ -122,10 +128,12 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 	while (!reach.padded && mount->rows[column] > row) {
 		enum unit unit = look_at_unit(mount, zone, part, reach.sectors, &data);
 
-		if (unit == UNIT_FOREIGN || (unit == UNIT_TORN && reach.sectors >= recorded && may_be_torn(mount, row, column)))
+		if (unit == UNIT_FOREIGN || (unit == UNIT_TORN && reach.sectors >= recorded && did_not_end(mount, row, column)))
 			break;
 		if (unit == UNIT_TORN && reach.sectors < recorded && recorded < reach.sectors + part->unit)
 			data = recorded - reach.sectors; /* the rest was padding */
+		if (unit == UNIT_TORN)                   /* … and so is what is beyond the zone's end */
+			data = min_u32(data, zone->ext.capacity - part->base - reach.sectors);
 		there |= unit == UNIT_THERE;
 		reach.lost += unit == UNIT_TORN;
 		reach.padded = data < part->unit;
@@ -154,9 +162,9 @@ static struct reach reach_of_all(const struct extent *ext, const struct part *pa
 	return (struct reach){ .sectors = ext->capacity, .padded = ext->capacity % part->unit };
 }
 
-/* The first known record of data of the superblock at hand, row by row. The column to begin with differs from superblock to superblock, so
- * that all dies have something to read. False: there is none, or a record of something else is before it. */
-static bool first_record(struct mount *mount, const struct part *part, uint32_t *offset)
+/* Of each unit the record of one sector, row by row. The column to begin with differs from superblock to superblock, so that all dies have
+ * something to read. False: it is known of none. */
+static bool first_known(struct mount *mount, const struct part *part, uint32_t sector, uint32_t *offset)
 {
 	uint32_t planes = mount->planes, begin = part->superblock % planes, column = begin;
 	bool more = true;
@@ -167,12 +175,24 @@ static bool first_record(struct mount *mount, const struct part *part, uint32_t 
 			if (mount->rows[column] <= row)
 				continue;
 			more = true;
-			*offset = (row * planes + column) * part->unit;
+			*offset = (row * planes + column) * part->unit + sector;
 			tsu_records_now(mount->ftl->tsu, ppa_make(mount->ftl->map, part->superblock, *offset), 1, false, mount->oob);
 			if (mount->oob[0].kind != HZ_OOB_ERASED && mount->oob[0].kind != HZ_OOB_PAD)
-				return mount->oob[0].kind == HZ_OOB_DATA;
+				return true;
 		}
 	}
+	return false;
+}
+
+/* The first known record of data of the superblock at hand: of the first sectors of its units, or, if those are all lost, of others. False:
+ * there is none, or a record of something else is before it. */
+static bool first_record(struct mount *mount, const struct part *part, uint32_t *offset)
+{
+	for (uint32_t sector = 0; sector < part->unit; sector++)
+		if (first_known(mount, part, sector, offset))
+			return mount->oob[0].kind == HZ_OOB_DATA;
+	for (uint32_t c = 0; c < mount->planes; c++)
+		mount->slc_lost += (uint64_t)mount->done[c] * part->unit;
 	return false;
 }
 

@@ -57,6 +57,8 @@ static bool visit_first(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 {
 	struct ftl *ftl = mount->ftl;
 
+	if (oob->kind == HZ_OOB_ERASED && !mount->erasing)
+		mount->slc_lost += flash_addr_of(ftl->map, ppa).sector < tsu_block_now(ftl->tsu, ppa)->ended;
 	if (oob->kind == HZ_OOB_ERASED || oob->kind == HZ_OOB_PAD)
 		return false;
 	mount_note_age(mount, oob, ppa);
@@ -92,6 +94,7 @@ static void forget_found(struct mount *mount)
 {
 	struct ftl *ftl = mount->ftl;
 
+	mount->slc_lost = 0;
 	memset(mount->table, 0, ftl->table->pages * sizeof(*mount->table));
 	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++)
 		ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES] = PPA_NONE;

@@ -13,6 +13,11 @@ bool slc_keeps(const struct ftl *ftl);
 void slc_keep_begin(struct ftl *ftl);
 /* The next one, or PPA_NONE: there is none left. */
 ppa_t slc_keep_place(struct ftl *ftl);
+/* A start that ends what a killed run had to do on its capacitors: places that take no erased superblock as long as others have room, and
+ * the end of it. The block table says what is programmed. */
+void slc_belated_begin(struct ftl *ftl);
+ppa_t slc_belated_place(struct ftl *ftl);
+void slc_belated_end(struct ftl *ftl);
 /* A program there failed: its block is used no more. */
 void slc_keep_failed(struct ftl *ftl, ppa_t ppa);
 
