@@ -78,6 +78,23 @@ TEST(DurabilityCachedMap, KilledAndCutAtAnyOperation)
 	EXPECT_GT(rig.lost_sectors(), 0u) << "no cut hit data under way: this proves nothing";
 }
 
+// Durable writes end in memory that capacitors keep alive, and the kill comes before anything of it is on flash.
+TEST_P(Durability, KilledWithCapacitors)
+{
+	CrashRig kept(GetParam(), seed, "crash-kept");
+	for (uint64_t round = 0; round < rounds(8) && !HasFailure(); round++) {
+		SCOPED_TRACE("round " + std::to_string(round));
+		const uint64_t at = 1 + draw(400);
+		if (kept.boot_and_run(200, round % 4 == 3 ? CrashRig::End{.cut_op = at} : CrashRig::End{.kill_at_command = at}))
+			kept.kill();
+	}
+	if (HasFailure())
+		return;
+	kept.check();
+	EXPECT_GT(kept.durable_sectors(), 0u);
+	EXPECT_GT(kept.cuts(), rounds(8) / 2);
+}
+
 class PowerCut : public Durability {};
 INSTANTIATE_TEST_SUITE_P(Clock, PowerCut, ::testing::Values(true), [](const auto &) { return "virtual"; });
 

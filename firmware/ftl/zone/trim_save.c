@@ -206,11 +206,19 @@ static bool load_page(struct ftl *ftl, uint32_t index)
 	return page->lost <= page->sequence;
 }
 
+/* Any of the page's LBAs may have been deallocated since. */
+static uint64_t trim_page_lbas(const struct ftl *ftl, uint32_t index)
+{
+	uint64_t rest = ftl->conventional_end - (uint64_t)index * HZ_TRIM_PAGE_LBAS;
+
+	return rest < HZ_TRIM_PAGE_LBAS ? rest : HZ_TRIM_PAGE_LBAS;
+}
+
 void trims_mount(struct ftl *ftl)
 {
 	for (uint32_t i = 0; i < ftl->shape.trim_pages; i++)
 		if (!load_page(ftl, i))
-			ftl->damage.unknown_sectors++;
+			ftl->damage.unknown_sectors += trim_page_lbas(ftl, i);
 }
 
 void trim_saver_init(struct ftl *ftl, struct arena *arena)
