@@ -16,7 +16,7 @@ static uint64_t *ram_holders; /* by line */
 static struct vc_table outside = { .entry_bytes = sizeof(struct outside) };
 /* By hart, set and way: line number of RAM plus 1, 0: unused. A way whose line another hart has taken is unused too. */
 static uint64_t *ways;
-static uint32_t *oldest; /* by hart and set */
+static uint32_t *hand; /* by hart and set: the way that gives way next */
 static uint64_t sets;
 
 bool vc_cache_create(void)
@@ -26,8 +26,8 @@ bool vc_cache_create(void)
 		return ram_holders;
 	sets = vc.options.cache_bytes / ((uint64_t)vc.options.cache_ways << VC_LINE_SHIFT);
 	ways = calloc(vc.harts * sets * vc.options.cache_ways, sizeof(*ways));
-	oldest = calloc(vc.harts * sets, sizeof(*oldest));
-	return ram_holders && ways && oldest;
+	hand = calloc(vc.harts * sets, sizeof(*hand));
+	return ram_holders && ways && hand;
 }
 
 uint64_t *vc_cache_ram_holders(uint64_t address)
@@ -58,7 +58,7 @@ static bool is_used(const struct vc_hart *h, uint64_t way) { return way && ram_h
 static uint64_t *victim(const struct vc_hart *h, uint64_t set, uint64_t line)
 {
 	uint64_t *first = &ways[(h->index * sets + set) * vc.options.cache_ways];
-	uint32_t *turn = &oldest[h->index * sets + set];
+	uint32_t *turn = &hand[h->index * sets + set];
 
 	for (unsigned i = 0; i < vc.options.cache_ways; i++)
 		if (first[i] == line + 1)

@@ -2,7 +2,8 @@
  *
  * A hart may read a line that it holds, and write one that it alone holds. Any other access fetches the line: from a hart of its cluster,
  * from one farther away, or from memory where nobody holds it; a write takes it from all others. With cache_bytes a hart has room for
- * so many bytes: a line that comes takes an unused way of its set, else the one filled longest ago. Lines outside RAM take no room.
+ * so many bytes: a line that comes takes an unused way of its set, else the one that the set's hand points at, which then moves on. Lines
+ * outside RAM take no room.
  *
  * Used by the token holder only. */
 /* SPDX-License-Identifier: BSD-3-Clause */

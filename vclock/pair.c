@@ -29,36 +29,44 @@ void vc_pair_drop(struct vc_hart *h)
 	h->reserved = false;
 }
 
-/* Of the SC at hand: what rs1 holds. */
-static uint64_t address_of_store(const struct vc_hart *h)
+/* Of the SC at hand. */
+static uint32_t instruction(const struct vc_hart *h)
 {
 	const void *code = vc_guest(h->wait_pc, 4);
 	uint32_t insn = 0;
 
 	if (code)
 		memcpy(&insn, code, sizeof(insn));
-	return vc_register(h->index, insn >> 15 & 31);
+	return insn;
 }
+
+static unsigned bytes_of(uint32_t insn) { return 1u << (insn >> 12 & 7); }
+
+static uint64_t address_of(const struct vc_hart *h, uint32_t insn) { return vc_register(h->index, insn >> 15 & 31); }
 
 static void write(const struct vc_pair *pair, uint64_t value) { memcpy(vc_guest(pair->address, pair->bytes), &value, pair->bytes); }
 
 void vc_pair_decide(struct vc_hart *h)
 {
 	struct vc_pair *pair = &h->pair;
-	bool would_store = pair->open && value_of(pair) == pair->found;
+	uint32_t insn = instruction(h);
+	bool same_width = bytes_of(insn) == pair->bytes;
+	bool may_store = pair->open && (value_of(pair) == pair->found || !same_width); /* as QEMU sees it */
 
-	pair->stores = would_store && h->reserved;
-	pair->hidden = would_store && !h->reserved && vc_guest(pair->address, pair->bytes) && vc.phase == VC_RUNNING &&
-		       address_of_store(h) == pair->address;
-	if (pair->hidden)
+	pair->stores = may_store && same_width && h->reserved;
+	pair->hidden = may_store && !pair->stores && vc_guest(pair->address, pair->bytes) && vc.phase == VC_RUNNING &&
+		       address_of(h, insn) == pair->address;
+	if (pair->hidden) {
+		pair->held = value_of(pair);
 		write(pair, ~pair->found);
+	}
 	vc_pair_drop(h);
 }
 
 bool vc_pair_close(struct vc_hart *h)
 {
 	if (h->pair.hidden)
-		write(&h->pair, h->pair.found);
+		write(&h->pair, h->pair.held);
 	h->pair.hidden = false;
 	return h->pair.stores;
 }

@@ -1,8 +1,9 @@
-/* LR and SC as a pair: an SC stores exactly if it names the LR's word, and the reservation is intact.
+/* LR and SC as a pair: an SC stores exactly if it has the address and the width of its hart's last LR, the reservation is intact, and the
+ * word holds what the LR found.
  *
- * QEMU compares values instead: its SC stores if the word holds what LR found, also when other harts changed it and changed it back
- * (ABA), or wrote another word of the line. Where the reservation is lost but the value is the same, the word's value is hidden
- * from QEMU while the SC executes; nobody else runs then. In RAM only. */
+ * QEMU compares values only: its SC stores if the word holds what LR found, also when other harts changed it and changed it back
+ * (ABA), or wrote another word of the line, and one of another width compares what it sees of it. Where QEMU's could store but ours must
+ * not, the word's value is hidden from QEMU while the SC executes; nobody else runs then. In RAM only. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_PAIR_H
 #define VC_PAIR_H

@@ -93,6 +93,7 @@ enum vc_flag {
 /* An LR and the SC that may follow it. */
 struct vc_pair {
 	uint64_t address, found; /* the LR's word, and what it held */
+	uint64_t held;           /* … and holds, while it is hidden */
 	unsigned bytes;
 	bool open;   /* QEMU lets an SC to that word try */
 	bool stores; /* this SC stores */

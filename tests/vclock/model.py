@@ -50,7 +50,7 @@ class Hart:
         self.deadline = NEVER
         self.wake_at = None     # a remembered wake
         self.sets = {}          # of its cache: line numbers by way
-        self.turn = {}          # of a set: the way that was filled longest ago
+        self.hand = {}          # of a set: the way that gives way next
         self.fetched = dict(near=0, far=0, memory=0, cycles=0)  # by plain accesses
         self.stores = []        # when each store that left through the buffer is done, oldest first
         self.buffered = dict(stores=0, waited=0)
@@ -399,7 +399,7 @@ class Model:
         return source
 
     def make_room(self, h, number):
-        """In the set of a line of RAM: the way it was in, else the first unused one, else that filled longest ago."""
+        """In the set of a line of RAM: the way it was in, else the first unused one, else that of the set's hand."""
         ways = self.cost["cache_ways"]
         index = number % (self.cost["cache_bytes"] // 64 // ways)
         held = h.sets.setdefault(index, [None] * ways)
@@ -411,8 +411,8 @@ class Model:
         else:
             way = next((w for w in range(ways) if not used(held[w])), None)
         if way is None:
-            way = h.turn.get(index, 0)
-            h.turn[index] = (way + 1) % ways
+            way = h.hand.get(index, 0)
+            h.hand[index] = (way + 1) % ways
             self.lines[held[way] + (RAM >> 6)].holders.discard(h.number)
         held[way] = number
 

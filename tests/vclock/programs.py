@@ -15,7 +15,7 @@ from hztest.clock_machine import Machine, RAM_BASE  # noqa: E402
 LISTS, LINES = 0x81000000, 0x80310000
 SHOWN_LINES = 1000
 OPERATION, FIRST_LIST = struct.Struct("<4Q"), LISTS + 0x1000
-LOGGED = {"add", "swap", "or", "addw", "swapw", "lr", "sc", "lrw", "scw", "now", "wait", "take"}
+LOGGED = {"load", "add", "swap", "or", "addw", "swapw", "lr", "sc", "lrw", "scw", "now", "wait", "take"}
 
 
 class Generator:
@@ -48,7 +48,8 @@ class Generator:
     def operands(self, name):
         r = self.random
         return {"add": lambda: (self.word(), r.choice((0, 0, 1, 2**64 - 1))), "swap": lambda: (self.word(), r.randrange(3)),
-                "release": lambda: (self.word(), r.randrange(2)),
+                "release": lambda: (self.word(), r.randrange(2)), "load": lambda: (self.word(), 0),
+                "store": lambda: (self.word(), r.randrange(2)),
                 "or": lambda: (self.word(), 0), "addw": lambda: (self.word(4), r.randrange(2)),
                 "swapw": lambda: (self.word(4), r.choice((0, 1, 0x80000000))), "now": lambda: (0, 0), "sync": lambda: (0, 0),
                 "wake": lambda: (r.randrange(self.harts), 0), "charge": lambda: (self.time(), 0), "pause": lambda: (0, 0),
@@ -60,7 +61,7 @@ class Generator:
         r, wide = self.random, self.random.randrange(4) > 0
         address = self.word(8 if wide else 4)
         out = [("lr" if wide else "lrw", address, 0)]
-        between = r.choice(((), (), ("think",), ("sync",), ("now", "charge"), ("wake", "add"), ("take",)))
+        between = r.choice(((), (), ("think",), ("sync",), ("now", "charge"), ("wake", "add"), ("take",), ("store",), ("add",)))
         if not frozen and r.randrange(4) == 0:
             between = ("wait",)
         out += [(name, *self.operands(name)) for name in between]
@@ -68,7 +69,8 @@ class Generator:
             out.append(("nto", 0, 0) if hart and r.randrange(3) == 0 else ("sto", self.time(), 0))
         if r.randrange(4):
             other = self.word(8 if wide else 4)
-            out.append(("sc" if wide else "scw", address if r.randrange(8) else other, r.randrange(3)))
+            as_wide = wide if address % 8 or r.randrange(8) else not wide
+            out.append(("sc" if as_wide else "scw", address if r.randrange(8) else other, r.randrange(3)))
         return out
 
     def lists(self, programs):
@@ -87,7 +89,7 @@ def program(*operations):
     return [(w + (0, 0))[:3] for w in words]
 
 
-PLAIN = ("add", "swap", "release", "release", "or", "addw", "swapw", "now", "sync", "wake", "charge", "take", "think")
+PLAIN = ("load", "load", "store", "store", "add", "swap", "release", "release", "or", "addw", "swapw", "now", "sync", "wake", "charge", "take", "think")
 ALL = PLAIN + ("pair",) * 6 + ("freeze", "thaw", "thaw", "wait", "wait", "wait", "wake", "wake", "take", "pause")
 PAIRS = ("pair",) * 4 + ("add", "swap", "sync")
 WAKES = ("wait", "wake") * 4 + ("sync", "charge", "freeze", "thaw", "pair")

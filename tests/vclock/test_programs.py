@@ -81,11 +81,11 @@ class Corners(ProgramsCase):
             self.assertEqual(run.run(), 0, run.output)
             return run.results(run.words), run.report()
 
-    def stored(self, *others):
-        """Whether hart 0's SC to the first word stores, while hart 1 does something between LR and SC."""
+    def stored(self, *others, left=0):
+        """Whether hart 0's SC to the first word stores, while hart 1 does something between LR and SC that leaves a value."""
         logs, _ = self.run_lists(program(("lr", LINES), ("think", 500), ("sc", LINES, 7), ("add", LINES)),
                                  program(("think", 100), *others))
-        self.assertEqual(logs[0][2], 0 if logs[0][1] else 7, "what an SC says is what it did")
+        self.assertEqual(logs[0][2], left if logs[0][1] else 7, "what an SC says is what it did")
         return not logs[0][1]
 
     def test_an_sc_stores_only_while_its_reservation_is_intact(self):
@@ -106,6 +106,30 @@ class Corners(ProgramsCase):
     def test_an_sc_to_another_word_fails(self):
         logs, _ = self.run_lists(program(("lr", LINES), ("sc", LINES + 8, 7), ("add", LINES + 8), ("sc", LINES, 7), ("add", LINES)))
         self.assertEqual(logs[0], [0, 1, 0, 1, 0])
+
+    def test_an_sc_of_another_width_fails(self):
+        for first, second in (("lr", "scw"), ("lrw", "sc")):
+            for value in 0, 1, 2**32, 2**64 - 1:
+                logs, _ = self.run_lists(program(("store", LINES, value), (first, LINES), (second, LINES, 7), ("load", LINES)))
+                self.assertEqual(logs[0][1:], [1, value])
+
+    def test_an_sc_fails_where_anything_has_changed_its_word(self):
+        """The hart's own accesses break no reservation, nor do plain stores of others; but the word must hold what LR found."""
+        for change, stores in ((("add", LINES, 1), 0), (("add", LINES, 0), 1), (("store", LINES, 1), 0), (("store", LINES, 0), 1)):
+            logs, _ = self.run_lists(program(("lr", LINES), change, ("sc", LINES, 7)))
+            self.assertEqual(logs[0][-1], 1 - stores, change)
+        self.assertFalse(self.stored("sync", ("store", LINES, 5), left=5))
+        self.assertTrue(self.stored("sync", ("store", LINES, 0)), "nobody sees it")
+        self.assertTrue(self.stored("sync", ("store", LINES + 8, 5)), "another word of the line")
+
+    def test_the_hand_of_a_set_moves_when_a_line_gives_way(self):
+        """Two ways: lines A and B; hart 0 takes A away, whose way C then uses; the next line finds no way unused, and A's comes first."""
+        a, b, c, d = (LINES + 1024 * i for i in range(4))
+        reads = [("lr", a), ("lr", b), ("think", 2000), ("lr", c), ("lr", d), "now", ("lr", b), "now", ("lr", c), "now"]
+        for options, missed in ((["cache_bytes=128", "cache_ways=2"], [False, True]), ([], [False, False])):
+            logs, _ = self.run_lists(program(("think", 1000), ("add", a)), program(*reads), options=["insn=0", *options])
+            before, between, after = logs[1][-5::2]
+            self.assertEqual([between - before == 40, after - between == 40], missed, logs[1])
 
     def test_a_broken_reservation_does_not_end_a_wait(self):
         logs, _ = self.run_lists(program("now", ("lr", LINES), ("wait", 1000)), program(("think", 100), ("add", LINES)))
