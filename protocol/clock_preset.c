@@ -58,6 +58,7 @@ void hz_clock_preset_costs(enum hz_clock_preset preset, struct hz_clock_costs *c
 	switch (preset) {
 	case HZ_CLOCK_IDEAL:
 		costs->local = costs->remote = costs->far = costs->memory = costs->occupancy = costs->wake = costs->ipi = 0;
+		costs->l2 = 0;
 		break;
 	case HZ_CLOCK_PLAIN: costs->data = HZ_DATA_MOVES; break;
 	case HZ_CLOCK_SINGLE: take_single(costs); break;

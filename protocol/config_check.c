@@ -556,9 +556,12 @@ static bool slc_log_holds(const struct hz_device_config *cfg, struct hz_sentence
 
 static bool clock_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
+	static const char sets[] = "be a power of two of sets: a power of two times 64 bytes times the ways, ";
+
 	if (!hz_cache_is_possible(cfg->clock.cache_bytes, cfg->clock.cache_ways))
-		return broken_limit(out, "clock.cache_bytes", cfg->clock.cache_bytes,
-				    "be a power of two of sets: a power of two times 64 bytes times the ways, ", cfg->clock.cache_ways);
+		return broken_limit(out, "clock.cache_bytes", cfg->clock.cache_bytes, sets, cfg->clock.cache_ways);
+	if (!hz_cache_is_possible(cfg->clock.l2_bytes, cfg->clock.l2_ways))
+		return broken_limit(out, "clock.l2_bytes", cfg->clock.l2_bytes, sets, cfg->clock.l2_ways);
 	return true;
 }
 

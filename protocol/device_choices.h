@@ -184,7 +184,7 @@ enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
 
 #define HZ_CLOCK_PRESET_LIST(X) \
 	X(HZ_CLOCK_DEFAULT, "default", "the defaults of this table") \
-	X(HZ_CLOCK_IDEAL, "ideal", "no coherence costs: `local`, `remote`, `far`, `memory`, `occupancy` and `ipi` are 0") \
+	X(HZ_CLOCK_IDEAL, "ideal", "no coherence costs: `local`, `remote`, `far`, `memory`, `occupancy`, `l2` and `ipi` are 0") \
 	X(HZ_CLOCK_PLAIN, "plain", "the default, and plain data move too") \
 	X(HZ_CLOCK_SINGLE, "single", \
 	  "a single-issue in-order core: `small`, and what classes of instructions take if each result is wanted at once") \
@@ -193,8 +193,15 @@ enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
 	X(HZ_CLOCK_SERVER, "server", "a processor of a server with two sockets")
 #define HZ_CLOCK_DATA_LIST(X) \
 	X(HZ_DATA_FREE, "free", "plain loads and stores cost their instruction only") \
-	X(HZ_DATA_MOVES, "moves", "they fetch lines as synchronising accesses do")
+	X(HZ_DATA_MOVES, "moves", "they fetch lines as synchronising accesses do, but wait for no busy one") \
+	X(HZ_DATA_ORDERED, "ordered", "one that must fetch its line is an order point and waits for it, too")
 #define HZ_CLOCK_READS_LIST(X) X(HZ_READS_QUEUE, "queue", "one after the other") X(HZ_READS_MERGE, "merge", "side by side")
+#define HZ_CLOCK_BUSY_LIST(X) \
+	X(HZ_BUSY_OCCUPANCY, "occupancy", "for `occupancy` cycles from the beginning of the transfer") \
+	X(HZ_BUSY_ACCESS, "access", "until the access that it is for is done, which then takes `local` after the transfer")
+#define HZ_CLOCK_LR_LIST(X) X(HZ_LR_READ, "read", "as a read") X(HZ_LR_WRITE, "write", "for itself alone, as a write")
+enum hz_clock_busy { HZ_CLOCK_BUSY_LIST(HZ_ENUMERATOR) HZ_CLOCK_BUSIES };
+enum hz_clock_lr { HZ_CLOCK_LR_LIST(HZ_ENUMERATOR) HZ_CLOCK_LRS };
 enum hz_clock_reads { HZ_CLOCK_READS_LIST(HZ_ENUMERATOR) HZ_CLOCK_READERS };
 
 enum hz_clock_data { HZ_CLOCK_DATA_LIST(HZ_ENUMERATOR) HZ_CLOCK_DATAS };

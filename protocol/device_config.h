@@ -77,8 +77,13 @@ struct hz_clock_costs {
 	uint32_t cluster, cache_bytes, cache_ways;   /* cluster, cache_bytes 0: none, without limit */
 	uint32_t load, store, mul, div, branch, csr; /* beyond insn */
 	uint32_t store_buffer;                       /* entries */
+	uint32_t clean, dispatch;                    /* 0: as remote; without order */
+	uint32_t busy;                               /* enum hz_clock_busy */
+	uint32_t lr;                                 /* enum hz_clock_lr */
+	uint32_t pause_multiple, div_bit;            /* 0: none */
+	uint32_t l2, l2_bytes, l2_ways;              /* l2_bytes 0: there is none */
 };
-HZ_ASSERT_SIZE(struct hz_clock_costs, 92);
+HZ_ASSERT_SIZE(struct hz_clock_costs, 128);
 
 struct hz_device_config {
 	uint32_t magic, version, bytes; /* version: hz_config_version() of device_fields.h */

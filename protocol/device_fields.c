@@ -35,6 +35,8 @@ WORDS(LOCK_STATS);
 WORDS(CLOCK_PRESET);
 WORDS(CLOCK_DATA);
 WORDS(CLOCK_READS);
+WORDS(CLOCK_BUSY);
+WORDS(CLOCK_LR);
 
 #define AT(member) offsetof(struct hz_device_config, member)
 #define UNIT_COUNT .unit = HZ_UNIT_COUNT

@@ -36,6 +36,13 @@ void vc_account_thaw(const struct vc_hart *h)
 		*accounts[h->index].counts = accounts[h->index].outside;
 }
 
+void vc_account_work(struct vc_hart *h, enum vc_stage stage, uint64_t cycles)
+{
+	h->retired[1] += cycles;
+	if (vc.options.locks)
+		accounts[h->index].counts->cycles[stage] += cycles;
+}
+
 static void total(const struct vc_hart *h, struct totals *out)
 {
 	const struct account *a = &accounts[h->index];

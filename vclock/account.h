@@ -21,6 +21,8 @@ void vc_account_open(unsigned hart, struct vc_stage_counts *counts);
 /* At the begin and the end of the outermost freeze: what runs in between is not counted. */
 void vc_account_freeze(const struct vc_hart *h);
 void vc_account_thaw(const struct vc_hart *h);
+/* An instruction takes so much more. */
+void vc_account_work(struct vc_hart *h, enum vc_stage stage, uint64_t cycles);
 /* HZ_VC_LOCK_EVENT. */
 void vc_account_event(struct vc_hart *h);
 /* A member of a JSON object, "accounts". */

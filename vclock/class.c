@@ -5,44 +5,77 @@
 #include "state.h"
 
 /* The unprivileged specification's chapter "RV32/64G Instruction Set Listings": opcode, funct3, funct7. */
-static uint64_t cost_of_full(uint32_t word)
+static enum vc_class class_of_full(uint32_t word)
 {
-	const struct vc_costs *cost = &vc.options.cost;
 	uint32_t funct3 = word >> 12 & 7;
 
 	switch (word & 0x7f) {
 	case 0x03:
-	case 0x07: return cost->load;
+	case 0x07: return VC_LOAD;
 	case 0x23:
-	case 0x27: return cost->store;
+	case 0x27: return VC_STORE;
 	case 0x63:
 	case 0x67:
-	case 0x6f: return cost->branch;
-	case 0x73: return funct3 ? cost->csr : 0;
+	case 0x6f: return VC_BRANCH;
+	case 0x73: return funct3 ? VC_CSR : VC_NO_CLASS;
 	case 0x33:
 	case 0x3b:
 		if (word >> 25 != 1)
-			return 0;
-		return funct3 < 4 ? cost->mul : cost->div;
-	default: return 0;
+			return VC_NO_CLASS;
+		return funct3 < 4 ? VC_MUL : VC_DIV;
+	default: return VC_NO_CLASS;
 	}
 }
 
 /* C.JR and C.JALR; C.MV, C.ADD and C.EBREAK share their funct3. */
 static bool jumps_to_register(uint32_t word) { return (word >> 7 & 31) && !(word >> 2 & 31); }
 
-static uint64_t cost_of_compressed(uint32_t word)
+static enum vc_class class_of_compressed(uint32_t word)
 {
-	const struct vc_costs *cost = &vc.options.cost;
 	uint32_t quadrant = word & 3, funct3 = word >> 13 & 7;
 
 	if (quadrant == 1)
-		return funct3 >= 5 ? cost->branch : 0;
+		return funct3 >= 5 ? VC_BRANCH : VC_NO_CLASS;
 	if (funct3 == 4)
-		return quadrant == 2 && jumps_to_register(word) ? cost->branch : 0;
+		return quadrant == 2 && jumps_to_register(word) ? VC_BRANCH : VC_NO_CLASS;
 	if (funct3 > 4)
-		return cost->store;
-	return funct3 ? cost->load : 0;
+		return VC_STORE;
+	return funct3 ? VC_LOAD : VC_NO_CLASS;
 }
 
-uint64_t vc_class_cost(uint32_t word) { return (word & 3) == 3 ? cost_of_full(word) : cost_of_compressed(word); }
+enum vc_class vc_class_of(uint32_t word) { return (word & 3) == 3 ? class_of_full(word) : class_of_compressed(word); }
+
+uint64_t vc_class_cost(uint32_t word)
+{
+	const struct vc_costs *cost = &vc.options.cost;
+
+	switch (vc_class_of(word)) {
+	case VC_LOAD: return cost->load;
+	case VC_STORE: return cost->store;
+	case VC_MUL: return cost->mul;
+	case VC_DIV: return cost->div;
+	case VC_BRANCH: return cost->branch;
+	case VC_CSR: return cost->csr;
+	default: return 0;
+	}
+}
+
+static unsigned length(uint64_t value) { return value ? 64 - (unsigned)__builtin_clzll(value) : 0; }
+
+/* As the division sees it: with opcode 0x3b its lower half. Without its sign. */
+static uint64_t magnitude(uint32_t word, uint64_t operand)
+{
+	bool is_signed = !(word >> 12 & 1), half = (word & 0x7f) == 0x3b;
+	int64_t value = half ? (int32_t)operand : (int64_t)operand;
+
+	if (is_signed && value < 0)
+		return -(uint64_t)value;
+	return half && !is_signed ? (uint32_t)operand : (uint64_t)value;
+}
+
+unsigned vc_class_longer(uint32_t word, uint64_t dividend, uint64_t divisor)
+{
+	unsigned of_dividend = length(magnitude(word, dividend)), of_divisor = length(magnitude(word, divisor));
+
+	return of_dividend > of_divisor ? of_dividend - of_divisor : 0;
+}

@@ -1,11 +1,16 @@
-/* What an instruction costs beyond the cycles of every one, by its class: loads, stores, multiplications, divisions, branches, CSRs. */
+/* Classes of instructions, and what those of each cost beyond the cycles of every one. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_CLASS_H
 #define VC_CLASS_H
 
 #include <stdint.h>
 
+enum vc_class { VC_NO_CLASS, VC_LOAD, VC_STORE, VC_MUL, VC_DIV, VC_BRANCH, VC_CSR };
+
 /* Of the instruction word, whose upper half is 0 where it is compressed. Synchronisation instructions and hints are of no class. */
+enum vc_class vc_class_of(uint32_t word);
 uint64_t vc_class_cost(uint32_t word);
+/* Of a division or remainder: by how many bits its dividend is longer than its divisor, both without their signs. */
+unsigned vc_class_longer(uint32_t word, uint64_t dividend, uint64_t divisor);
 
 #endif

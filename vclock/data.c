@@ -4,31 +4,41 @@
 
 #include "cache.h"
 #include "clock.h"
+#include "hold.h"
 #include "line.h"
+#include "token.h"
 
-static void access_line(struct vc_hart *h, uint64_t address, bool write)
+/* Returns when h has the smallest key; false: it holds the token no more. */
+static bool in_turn(struct vc_hart *h, uint64_t pc)
 {
-	uint64_t *holders = vc_cache_ram_holders(address);
-	enum vc_source source;
-	uint64_t cost;
-
-	if (!holders || vc_cache_hit(h, *holders, write))
-		return;
-	source = vc_cache_fetch(h, address, holders, write);
-	cost = vc_cache_cost(source);
-	vc_charge(h, cost);
-	h->fetches[source]++;
-	h->fetch_cycles += cost;
-	vc_line_count_data(address);
+	h->wait_pc = pc;
+	if (vc.options.hold != 1000)
+		vc_hold(h);
+	vc_order(h, VC_DATA);
+	return vc_holds(h) && !vc.ended;
 }
 
-void vc_data_access(struct vc_hart *h, uint64_t address, unsigned bytes, bool write)
+static void access_line(struct vc_hart *h, uint64_t pc, uint64_t address, bool write)
+{
+	struct vc_copies *copies = vc_cache_in_ram(address);
+
+	if (!copies)
+		return;
+	if (!vc_cache_hit(h, copies, write)) {
+		if (vc.options.data != HZ_DATA_ORDERED || in_turn(h, pc))
+			vc_line_data(h, address, write);
+	} else if (write && !copies->dirty) {
+		copies->dirty = true;
+	}
+}
+
+void vc_data_access(struct vc_hart *h, uint64_t pc, uint64_t address, unsigned bytes, bool write)
 {
 	uint64_t last = address + bytes - 1;
 
 	if (h->frozen)
 		return;
-	access_line(h, address, write);
-	if (__builtin_expect(last >> VC_LINE_SHIFT != address >> VC_LINE_SHIFT, 0))
-		access_line(h, last, write);
+	access_line(h, pc, address, write);
+	if (__builtin_expect(last >> VC_LINE_SHIFT != address >> VC_LINE_SHIFT, 0) && vc_holds(h))
+		access_line(h, pc, last, write);
 }

@@ -73,6 +73,7 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_GATE: return vc_gate(h);
 	case VC_FENCE: return vc_race_fence(h);
 	case VC_WFI_INSN:
+	case VC_DATA:
 	case VC_PLAIN: return;
 	}
 }

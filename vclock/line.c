@@ -12,32 +12,46 @@ static struct vc_table lines = { .entry_bytes = sizeof(struct vc_line) };
 
 static struct vc_line *find(uint64_t address) { return vc_table_at(&lines, (address >> VC_LINE_SHIFT) + 1); }
 
-/* From `now` on: when the transfer begins. */
-static uint64_t transfer_start(struct vc_line *line, uint64_t now, bool write)
-{
-	uint64_t start = line->busy_until > now ? line->busy_until : now;
+/* Transfers begin in order (option dispatch): when the next one may. */
+static uint64_t next_begin;
 
-	line->transfers++;
+/* The line comes to h, which asks for it at `now`. Returns when the access that it is for is done, which then takes `work` more. */
+static uint64_t transfer_end(struct vc_hart *h, struct vc_line *line, struct vc_copies *copies, uint64_t now, bool alone, uint64_t work,
+			     enum vc_source *source)
+{
+	uint64_t start = line->busy_until > now ? line->busy_until : now, end;
+
+	if (vc.options.cost.dispatch) {
+		start = next_begin > start ? next_begin : start;
+		next_begin = start + vc.options.cost.dispatch;
+	}
 	line->queue_cycles += start - now;
-	if (write || !vc.options.merge)
-		line->busy_until = start + vc.options.cost.occupancy;
-	return start;
+	*source = vc_cache_fetch(h, vc_line_address(line), copies, alone);
+	end = start + vc_cache_cost(*source) + (vc.options.busy_access ? work : 0);
+	if (alone || !vc.options.merge)
+		line->busy_until = vc.options.busy_access ? end : start + vc.options.cost.occupancy;
+	return end;
 }
 
-/* An access that may begin at `now`: when it is done. */
-static uint64_t access_end(struct vc_hart *h, struct vc_line *line, uint64_t address, uint64_t now, bool write)
+/* A synchronising access that may begin at `now`: when it is done. */
+static uint64_t access_end(struct vc_hart *h, struct vc_line *line, uint64_t now, bool write)
 {
-	uint64_t *holders = vc_cache_holders(address), start;
+	struct vc_copies *copies = vc_cache_copies(vc_line_address(line));
+	bool alone = write || vc.options.lr_alone;
+	uint64_t end = now + vc.options.cost.local;
+	enum vc_source source;
 
 	line->accesses++;
-	if (vc_cache_hit(h, *holders, write))
-		return now + vc.options.cost.local;
-	start = transfer_start(line, now, write);
-	return start + vc_cache_cost(vc_cache_fetch(h, address, holders, write));
+	if (!vc_cache_hit(h, copies, alone)) {
+		line->transfers++;
+		end = transfer_end(h, line, copies, now, alone, vc.options.cost.local, &source);
+	}
+	copies->dirty |= write;
+	return end;
 }
 
 /* Inside a freeze an access costs nothing and moves no line. Returns when it is done. */
-static uint64_t pay(struct vc_hart *h, struct vc_line *line, uint64_t address, bool write)
+static uint64_t pay(struct vc_hart *h, struct vc_line *line, bool write)
 {
 	uint64_t now;
 
@@ -45,18 +59,18 @@ static uint64_t pay(struct vc_hart *h, struct vc_line *line, uint64_t address, b
 		return vc_clock(h);
 	vc_store_buffer_drain(h);
 	now = vc_clock(h);
-	vc_charge(h, access_end(h, line, address, now, write) - now);
+	vc_charge(h, access_end(h, line, now, write) - now);
 	return vc_clock(h);
 }
 
 /* The hart pays for a hit, the store buffer waits for the rest. */
-static uint64_t pay_release(struct vc_hart *h, struct vc_line *line, uint64_t address)
+static uint64_t pay_release(struct vc_hart *h, struct vc_line *line)
 {
 	uint64_t end;
 
 	if (h->frozen || !vc.options.store_buffer)
-		return pay(h, line, address, true);
-	end = access_end(h, line, address, vc_store_buffer_room(h), true);
+		return pay(h, line, true);
+	end = access_end(h, line, vc_store_buffer_room(h), true);
 	vc_store_buffer_add(h, end);
 	vc_charge(h, vc.options.cost.local);
 	return end;
@@ -66,7 +80,7 @@ void vc_line_load_reserved(struct vc_hart *h, uint64_t address)
 {
 	struct vc_line *line = find(address);
 
-	pay(h, line, address, false);
+	pay(h, line, false);
 	line->watchers |= 1ull << h->index;
 	h->reserved = true;
 	h->reserved_line = line->tag;
@@ -76,13 +90,11 @@ void vc_line_load_reserved(struct vc_hart *h, uint64_t address)
 /* A hart in HZ_VC_WAIT may still have the reservation of an earlier LR. */
 static bool waits_for_line(const struct vc_hart *h) { return h->state == VC_PARKED && h->wait_kind != VC_WAIT; }
 
-void vc_line_write(struct vc_hart *h, uint64_t address, bool release)
+/* h has written the line at `cycles`: the others' reservations break, and their waiters become ready. */
+static void break_reservations(struct vc_hart *h, struct vc_line *line, uint64_t cycles)
 {
-	struct vc_line *line = find(address);
 	uint64_t self = 1ull << h->index, others = line->watchers & ~self;
-	uint64_t awake;
 
-	awake = (release ? pay_release(h, line, address) : pay(h, line, address, true)) + vc.options.cost.wake;
 	line->watchers &= self;
 	while (others) {
 		struct vc_hart *watcher = &vc.hart[__builtin_ctzll(others)];
@@ -94,13 +106,48 @@ void vc_line_write(struct vc_hart *h, uint64_t address, bool release)
 		if (!waits_for_line(watcher))
 			continue;
 		line->wakes += !watcher->frozen;
-		vc_unpark(h, watcher, awake);
+		vc_unpark(h, watcher, cycles + vc.options.cost.wake);
 	}
 }
 
-void vc_line_count_park(const struct vc_hart *h) { find(h->reserved_address)->parks += !h->frozen; }
+void vc_line_write(struct vc_hart *h, uint64_t address, bool release)
+{
+	struct vc_line *line = find(address);
 
-void vc_line_count_data(uint64_t address) { find(address)->data_transfers++; }
+	break_reservations(h, line, release ? pay_release(h, line) : pay(h, line, true));
+}
+
+/* With data=moves it waits for no busy line and keeps none busy. */
+static void fetch_data(struct vc_hart *h, struct vc_line *line, struct vc_copies *copies, bool write)
+{
+	uint64_t now = vc_clock(h), end;
+	enum vc_source source;
+
+	if (vc.options.data == HZ_DATA_ORDERED) {
+		end = transfer_end(h, line, copies, now, write, 0, &source);
+	} else {
+		source = vc_cache_fetch(h, vc_line_address(line), copies, write);
+		end = now + vc_cache_cost(source);
+	}
+	vc_charge(h, end - now);
+	h->fetches[source]++;
+	h->fetch_cycles += end - now;
+	line->data_transfers++;
+}
+
+void vc_line_data(struct vc_hart *h, uint64_t address, bool write)
+{
+	struct vc_copies *copies = vc_cache_copies(address);
+	struct vc_line *line = find(address);
+
+	if (!vc_cache_hit(h, copies, write))
+		fetch_data(h, line, copies, write);
+	copies->dirty |= write;
+	if (write && vc.options.data == HZ_DATA_ORDERED)
+		break_reservations(h, line, vc_clock(h));
+}
+
+void vc_line_count_park(const struct vc_hart *h) { find(h->reserved_address)->parks += !h->frozen; }
 
 static int compare(const void *a, const void *b)
 {

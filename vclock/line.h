@@ -1,8 +1,8 @@
-/* Lines: cost of synchronising accesses, LR reservations, and who waits on what. Used by the token holder only.
+/* Lines: cost of accesses, LR reservations, and who waits on what. Used by the token holder only.
  *
- * Model: an access is local if the hart holds the line as it must (cache.h); any other is a transfer: it starts when the line is free,
- * keeps it busy for `occupancy` and takes what fetching costs. With reads=merge a read keeps no line busy: reads of one line go side by
- * side. */
+ * Model: an access is local if the hart holds the line as it must (cache.h); any other is a transfer: it starts when the line is free, and
+ * with `dispatch` so long after the transfer before it, keeps the line busy, and takes what fetching costs. With reads=merge a read
+ * keeps no line busy: reads of one line go side by side. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VC_LINE_H
 #define VC_LINE_H
@@ -23,7 +23,9 @@ void vc_line_load_reserved(struct vc_hart *h, uint64_t address);
  * the hart's store buffer; the line counts as written when the store has it. */
 void vc_line_write(struct vc_hart *h, uint64_t address, bool release);
 void vc_line_count_park(const struct vc_hart *h);
-void vc_line_count_data(uint64_t address);
+/* A plain access in RAM whose line the hart does not hold as it must, outside freezes. With data=ordered its turn has come, and a store
+ * breaks reservations as above. */
+void vc_line_data(struct vc_hart *h, uint64_t address, bool write);
 /* The `count` lines with most transfers of both kinds (ties: lower address first) of those accessed outside freezes; returns how many
  * there are. */
 unsigned vc_line_top(struct vc_line *out, unsigned count);

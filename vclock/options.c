@@ -10,7 +10,7 @@
 #include "base.h"
 #include "clock_preset.h"
 
-enum kind { TEXT, NUMBER, SMALL, SWITCH, DATA, READS, PRESET, PIN, COUNT, JITTER, SWITCH_BY };
+enum kind { TEXT, NUMBER, SMALL, SWITCH, DATA, READS, BUSY, LR, PRESET, PIN, COUNT, JITTER, SWITCH_BY };
 struct key {
 	const char *name;
 	enum kind kind;
@@ -48,7 +48,16 @@ static const struct key keys[] = {
 	{ COST_KEY(div) },
 	{ COST_KEY(branch) },
 	{ COST_KEY(csr) },
-	{ "data", DATA, FIELD(data_moves), 0, 0 },
+	{ COST_KEY(div_bit) },
+	{ COST_KEY(clean) },
+	{ COST_KEY(dispatch) },
+	{ COST_KEY(pause_multiple) },
+	{ COST_KEY(l2) },
+	{ "l2_bytes", NUMBER, FIELD(l2_bytes), 0, HZ_MAX_CACHE_BYTES },
+	{ "l2_ways", SMALL, FIELD(l2_ways), 1, HZ_MAX_CACHE_WAYS },
+	{ "busy", BUSY, FIELD(busy_access), 0, 0 },
+	{ "lr", LR, FIELD(lr_alone), 0, 0 },
+	{ "data", DATA, FIELD(data), 0, 0 },
 	{ "reads", READS, FIELD(merge), 0, 0 },
 	{ "cluster", SMALL, FIELD(cluster), 0, 64 },
 	{ "cache_bytes", NUMBER, FIELD(cache_bytes), 0, HZ_MAX_CACHE_BYTES },
@@ -96,14 +105,28 @@ static bool parse_pin(const char *value, const struct key *key, int *out)
 	return true;
 }
 
+static bool parse_word(const char *value, const char *const *words, unsigned count, unsigned *out)
+{
+	for (*out = 0; *out < count; ++*out)
+		if (!strcmp(value, words[*out]))
+			return true;
+	return false;
+}
+
 static bool parse_switch_by(const char *value, unsigned *out)
 {
 	static const char *const words[] = { [VC_SWITCH_AUTO] = "auto", [VC_SWITCH_USER] = "user", [VC_SWITCH_FUTEX] = "futex" };
 
-	for (*out = 0; *out < sizeof(words) / sizeof(words[0]); ++*out)
-		if (!strcmp(value, words[*out]))
-			return true;
-	return false;
+	return parse_word(value, words, sizeof(words) / sizeof(words[0]), out);
+}
+
+static bool parse_data(const char *value, unsigned *out)
+{
+#define HZ_WORD(constant, word, ...) word,
+	static const char *const words[] = { HZ_CLOCK_DATA_LIST(HZ_WORD) };
+#undef HZ_WORD
+
+	return parse_word(value, words, HZ_CLOCK_DATAS, out);
 }
 
 /* SEED or SEED:PERMILLE */
@@ -140,8 +163,10 @@ static bool set(struct vc_options *options, const struct key *key, const char *v
 		*(unsigned *)field = (unsigned)number;
 		return good;
 	case SWITCH: return parse_choice(value, "off", "on", field);
-	case DATA: return parse_choice(value, "free", "moves", field);
+	case DATA: return parse_data(value, field);
 	case READS: return parse_choice(value, "queue", "merge", field);
+	case BUSY: return parse_choice(value, "occupancy", "access", field);
+	case LR: return parse_choice(value, "read", "write", field);
 	case COUNT: return parse_choice(value, "segment", "insn", field);
 	case PIN: return parse_pin(value, key, field);
 	case JITTER: return parse_jitter(value, key, field);
@@ -178,8 +203,17 @@ static void take_costs(struct vc_options *options, enum hz_clock_preset preset)
 					   .mul = from.mul,
 					   .div = from.div,
 					   .branch = from.branch,
-					   .csr = from.csr };
-	options->data_moves = from.data == HZ_DATA_MOVES;
+					   .csr = from.csr,
+					   .div_bit = from.div_bit,
+					   .clean = from.clean,
+					   .l2 = from.l2,
+					   .dispatch = from.dispatch,
+					   .pause_multiple = from.pause_multiple };
+	options->data = from.data;
+	options->busy_access = from.busy == HZ_BUSY_ACCESS;
+	options->lr_alone = from.lr == HZ_LR_WRITE;
+	options->l2_bytes = from.l2_bytes;
+	options->l2_ways = from.l2_ways;
 	options->merge = from.reads == HZ_READS_MERGE;
 	options->cluster = from.cluster;
 	options->cache_bytes = from.cache_bytes;
@@ -209,6 +243,15 @@ static bool apply_preset(struct vc_options *options, int argc, char **argv, char
 	return false;
 }
 
+static bool cache_is_possible(const char *key, uint64_t size, unsigned ways, char *text, size_t bytes)
+{
+	if (hz_cache_is_possible((uint32_t)size, ways))
+		return true;
+	snprintf(text, bytes, "option %s=%u is not possible with %u ways of 64 bytes: their quotient must be a power of two", key,
+		 (unsigned)size, ways);
+	return false;
+}
+
 bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
 {
 	*options = (struct vc_options){ .pin = VC_PIN_AUTO, .spin_limit = 20000000, .watchdog_ms = 3000, .lines = 16, .hold = 1000 };
@@ -232,12 +275,9 @@ bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *t
 			 options->recording ? "recording" : "hold");
 		return false;
 	}
-	if (!hz_cache_is_possible((uint32_t)options->cache_bytes, options->cache_ways)) {
-		snprintf(text, bytes,
-			 "option cache_bytes=%u is not possible with %u ways of 64 bytes: their quotient must be a power of two",
-			 (unsigned)options->cache_bytes, options->cache_ways);
+	if (!cache_is_possible("cache_bytes", options->cache_bytes, options->cache_ways, text, bytes) ||
+	    !cache_is_possible("l2_bytes", options->l2_bytes, options->l2_ways, text, bytes))
 		return false;
-	}
 	if (!options->ram) {
 		snprintf(text, bytes, "option ram=FILE is missing: the file behind the guest's RAM (memory-backend-file, share=on)");
 		return false;

@@ -22,6 +22,11 @@ struct vc_costs {
 	uint64_t pause;                              /* PAUSE, and WRS without a valid reservation */
 	uint64_t ipi;                                /* from HZ_VC_WAKE to the woken hart running */
 	uint64_t load, store, mul, div, branch, csr; /* an instruction of that class, beyond insn (class.h) */
+	uint64_t div_bit;                            /* a division beyond div, for each bit of its quotient (class.h) */
+	uint64_t clean;                              /* as remote, of a line that nobody has written since it came; 0: as that */
+	uint64_t l2;                                 /* as memory, of a line that the shared cache has */
+	uint64_t dispatch;                           /* between two transfers, of whatever line; 0: they know nothing of each other */
+	uint64_t pause_multiple;                     /* PAUSE ends at one; 0: at once */
 };
 
 struct vc_jitter_option {
@@ -43,11 +48,15 @@ struct vc_options {
 	uint64_t mhz;          /* frequency of every hart's clock */
 	const char *preset;    /* its word */
 	struct vc_costs cost;
-	bool data_moves;      /* plain loads and stores fetch lines too (data.h) */
+	unsigned data;        /* enum hz_clock_data: whether plain loads and stores fetch lines too (data.h) */
 	bool merge;           /* reads of one line go side by side */
+	bool busy_access;     /* a transfer keeps its line busy until its access is done */
+	bool lr_alone;        /* LR fetches its line as a write does */
 	unsigned cluster;     /* harts of a cluster; 0: all are near each other */
 	uint64_t cache_bytes; /* of each hart; 0: without limit */
 	unsigned cache_ways;
+	uint64_t l2_bytes; /* of the cache that all share; 0: there is none */
+	unsigned l2_ways;
 	unsigned store_buffer; /* entries of each hart's; 0: releases wait for their line */
 	int pin;               /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
 	unsigned switch_by;    /* enum vc_switch: how hands are over given; auto: in user space where the machine can */

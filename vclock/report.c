@@ -38,6 +38,13 @@ static void write_costs(FILE *out)
 		    { "div", cost->div },
 		    { "branch", cost->branch },
 		    { "csr", cost->csr },
+		    { "div_bit", cost->div_bit },
+		    { "clean", cost->clean },
+		    { "dispatch", cost->dispatch },
+		    { "pause_multiple", cost->pause_multiple },
+		    { "l2", cost->l2 },
+		    { "l2_bytes", vc.options.l2_bytes },
+		    { "l2_ways", vc.options.l2_ways },
 		    { "cluster", vc.options.cluster },
 		    { "cache_bytes", vc.options.cache_bytes },
 		    { "cache_ways", vc.options.cache_ways },
@@ -49,15 +56,18 @@ static void write_costs(FILE *out)
 
 static void write_parameters(FILE *out)
 {
+#define HZ_WORD(constant, word, ...) word,
+	static const char *const data_words[] = { HZ_CLOCK_DATA_LIST(HZ_WORD) };
+#undef HZ_WORD
 	const struct vc_options *o = &vc.options;
 
 	fprintf(out, "  \"parameters\": {\"preset\": \"%s\", \"harts\": %u, \"mhz\": %" PRIu64 ", ", o->preset, vc.harts, o->mhz);
 	write_costs(out);
 	fprintf(out,
-		"\"data\": \"%s\", \"reads\": \"%s\", \"hold\": %" PRIu64 ", \"spin_limit_ns\": %" PRIu64
+		"\"data\": \"%s\", \"reads\": \"%s\", \"busy\": \"%s\", \"lr\": \"%s\", \"hold\": %" PRIu64 ", \"spin_limit_ns\": %" PRIu64
 		", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
-		o->data_moves ? "moves" : "free", o->merge ? "merge" : "queue", o->hold, o->spin_limit, o->count_each ? "insn" : "segment",
-		o->race_check ? "true" : "false");
+		data_words[o->data], o->merge ? "merge" : "queue", o->busy_access ? "access" : "occupancy", o->lr_alone ? "write" : "read",
+		o->hold, o->spin_limit, o->count_each ? "insn" : "segment", o->race_check ? "true" : "false");
 	if (o->jitter.seed)
 		fprintf(out, "{\"seed\": %" PRIu64 ", \"permille\": %" PRIu64 "}},\n", o->jitter.seed, o->jitter.permille);
 	else
@@ -96,8 +106,11 @@ static void write_order(FILE *out)
 
 static void write_fetches(FILE *out, const struct vc_hart *h)
 {
-	fprintf(out, ", \"data\": {\"near\": %" PRIu64 ", \"far\": %" PRIu64 ", \"memory\": %" PRIu64 ", \"cycles\": %" PRIu64 "}",
-		h->fetches[VC_NEAR], h->fetches[VC_FAR], h->fetches[VC_MEMORY], h->fetch_cycles);
+	fprintf(out, ", \"data\": {\"near\": %" PRIu64 ", \"far\": %" PRIu64 ", \"memory\": %" PRIu64 ", ",
+		h->fetches[VC_NEAR] + h->fetches[VC_CLEAN], h->fetches[VC_FAR], h->fetches[VC_MEMORY]);
+	if (vc.options.l2_bytes)
+		fprintf(out, "\"l2\": %" PRIu64 ", ", h->fetches[VC_L2]);
+	fprintf(out, "\"cycles\": %" PRIu64 "}", h->fetch_cycles);
 }
 
 static void write_stores(FILE *out, const struct vc_hart *h)
@@ -113,7 +126,7 @@ static void write_harts(FILE *out)
 
 		fprintf(out, "%s\n    {\"hart\": %u, \"cycles\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"counted\": %" PRIu64, i ? "," : "", i,
 			vc_clock(h), vc_cycles_to_ns(vc_clock(h)), vc_counted(h));
-		if (vc.options.data_moves)
+		if (vc.options.data)
 			write_fetches(out, h);
 		if (vc.options.store_buffer)
 			write_stores(out, h);

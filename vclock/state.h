@@ -67,15 +67,18 @@ enum vc_kind {
 	VC_SPAN,
 	VC_HAD,
 	VC_REQUEST,
+	VC_DATA,
 	VC_KINDS,
 	VC_PLAIN = VC_KINDS,
 };
 
 /* Where a line comes from. */
 enum vc_source {
-	VC_NEAR,   /* a hart of the same cluster */
+	VC_NEAR,   /* a hart of the same cluster that has written it */
+	VC_CLEAN,  /* … that has not */
 	VC_FAR,    /* a hart of another */
-	VC_MEMORY, /* nobody held it */
+	VC_L2,     /* nobody held it but the shared cache */
+	VC_MEMORY, /* nobody at all */
 	VC_SOURCES,
 };
 

@@ -14,6 +14,7 @@
 #include "pair.h"
 #include "profile.h"
 #include "race.h"
+#include "registers.h"
 #include "stage.h"
 #include "token.h"
 
@@ -105,13 +106,22 @@ static void touched(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 			       qemu_plugin_mem_is_store(info) ? VC_RACE_STORE : VC_RACE_LOAD);
 }
 
-static void moved(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *unused)
+/* Its operands say how long it takes. */
+static void divides(unsigned int vcpu, void *udata)
+{
+	uint32_t word = (uint32_t)(uintptr_t)udata;
+	uint64_t dividend = vc_register(vcpu, word >> 15 & 31), divisor = vc_register(vcpu, word >> 20 & 31);
+
+	vc_account_work(&vc.hart[vcpu], (enum vc_stage)((uintptr_t)udata >> 32),
+			vc_class_longer(word, dividend, divisor) * vc.options.cost.div_bit);
+}
+
+static void moved(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata)
 {
 	struct vc_hart *h = &vc.hart[vcpu];
 
-	(void)unused;
 	if (vc_holds(h) && !vc.ended)
-		vc_data_access(h, address, 1u << qemu_plugin_mem_size_shift(info), qemu_plugin_mem_is_store(info));
+		vc_data_access(h, site_pc(udata), address, 1u << qemu_plugin_mem_size_shift(info), qemu_plugin_mem_is_store(info));
 }
 
 static enum vc_kind atomic_kind(uint32_t word)
@@ -172,8 +182,11 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
 		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 kind == VC_LR ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W, where);
-	if (kind == VC_PLAIN && vc.options.data_moves)
-		qemu_plugin_register_vcpu_mem_cb(insn, moved, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+	if (kind == VC_PLAIN && vc.options.data)
+		qemu_plugin_register_vcpu_mem_cb(insn, moved, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, where);
+	if (kind == VC_PLAIN && vc.options.cost.div_bit && vc_class_of(word) == VC_DIV)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, divides, QEMU_PLUGIN_CB_R_REGS,
+						       (void *)((uintptr_t)vc_stage_of(qemu_plugin_insn_vaddr(insn)) << 32 | word));
 	if (kind == VC_PLAIN && vc.options.race_check)
 		qemu_plugin_register_vcpu_mem_cb(insn, touched, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, where);
 }
@@ -199,12 +212,20 @@ static uint64_t cost_of(const struct qemu_plugin_tb *tb, size_t from, size_t to)
 	return cost;
 }
 
+/* What stands here may be an order point: the clock must be right. */
+static bool may_order(uint32_t word)
+{
+	enum vc_class class = vc_class_of(word);
+
+	return decode(word) != VC_PLAIN || (vc.options.data == HZ_DATA_ORDERED && (class == VC_LOAD || class == VC_STORE));
+}
+
 static void count_segments(struct qemu_plugin_tb *tb, size_t n)
 {
 	size_t start = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n && decode(word_of(qemu_plugin_tb_get_insn(tb, i))) == VC_PLAIN)
+		if (i + 1 < n && !may_order(word_of(qemu_plugin_tb_get_insn(tb, i))))
 			continue;
 		if (!vc.options.count_each)
 			count(qemu_plugin_tb_get_insn(tb, start), i + 1 - start, cost_of(tb, start, i + 1));

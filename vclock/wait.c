@@ -19,11 +19,22 @@ static bool spins_for_ever(const struct vc_hart *h)
 	       vc_cycles_to_ns(vc_clock(h)) - h->slot->waiting_since_ns > vc.options.spin_limit;
 }
 
+/* `pause`, and on to a multiple of pause_multiple. */
+static void pay_pause(struct vc_hart *h)
+{
+	uint64_t multiple = vc.options.cost.pause_multiple, beyond;
+
+	vc_charge(h, vc.options.cost.pause);
+	beyond = multiple ? vc_clock(h) % multiple : 0;
+	if (beyond)
+		vc_charge(h, multiple - beyond);
+}
+
 void vc_pause(struct vc_hart *h)
 {
 	if (vc_frozen_wait(h, VC_PAUSE))
 		return;
-	vc_charge(h, vc.options.cost.pause);
+	pay_pause(h);
 	vc_order(h, VC_PAUSE);
 	if (__builtin_expect(spins_for_ever(h), 0) && vc_holds(h))
 		vc_give_up("deadlock", "DEADLOCK: a hart spins for a lock that nobody releases");
@@ -36,7 +47,7 @@ void vc_wait_reservation(struct vc_hart *h, enum vc_kind kind)
 
 	if (!h->reserved) {
 		vc_pair_drop(h);
-		vc_charge(h, vc.options.cost.pause);
+		pay_pause(h);
 		vc_order(h, kind);
 		return;
 	}

@@ -7,6 +7,16 @@ import random
 
 WAIT = object()
 
+# Of the virtual clock's rules, key → values, those that are here.
+KNOWN = {"store_buffer": (0,), "data": ("free", "moves"), "busy": ("occupancy",), "lr": ("read",), "clean": (0,), "dispatch": (0,),
+         "pause_multiple": (0,)}
+
+
+def unknown(parameters):
+    """In words, which rule of the run is not; None: all are."""
+    return next((f"clock.{key} must be {' or '.join(map(str, values))}: the replay has no other rule" for key, values in KNOWN.items()
+                 if parameters[key] not in values), None)
+
 
 class Line:
     __slots__ = ("holders", "busy", "waiting", "value")

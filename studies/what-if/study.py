@@ -20,7 +20,6 @@ NAME = "what-if"
 BASE = "as recorded"
 DEFAULT_COSTS = {f["key"]: f["default"] for f in schema.device_fields() if f.get("section") == "clock" and f.get("key") in what.SCALED}
 
-
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick --what class,mcs+class")
     arguments.add_number(p, "--workers", 1, 60, 8, "FTL workers; as many host threads")
@@ -98,8 +97,9 @@ def predicted(args, measured):
     """what → KIOPS by seed, and of the recorded run by how much its replay's time differs from its own."""
     out, base = {one.name: [] for one in args.what}, measured[BASE]
     errors = []
-    if base["parameters"]["store_buffer"]:
-        raise runs.StudyError(f"{args.device}: clock.store_buffer must be 0: the replay knows only harts that wait for what they release")
+    unknown = rules.unknown(base["parameters"])
+    if unknown:
+        raise runs.StudyError(f"{args.device}: {unknown}")
     for seed, speed in zip(args.seeds, base["kiops_by_seed"]):
         recording = recording_of(args, "recorded", seed, base["parameters"])
         control = Replay(recording, base["parameters"], args.lock).run()

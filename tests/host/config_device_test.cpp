@@ -513,6 +513,13 @@ TEST(DeviceConfig, ClockCostsFollowThePresetAndSingleKeysChangeIt)
 	EXPECT_EQ(single.mul, 9u);
 	EXPECT_EQ(single.store_buffer, 3u);
 	EXPECT_THROW(parse_device("clock: {store_buffer: 65}\n", "t"), ConfigError);
+	const hz_clock_costs hub = parse_device("clock: {data: ordered, busy: access, lr: write, dispatch: 4, l2_bytes: 1 MiB}\n", "t").clock;
+	EXPECT_EQ(hub.data, uint32_t(HZ_DATA_ORDERED));
+	EXPECT_EQ(hub.busy, uint32_t(HZ_BUSY_ACCESS));
+	EXPECT_EQ(hub.lr, uint32_t(HZ_LR_WRITE));
+	EXPECT_EQ(hub.dispatch, 4u);
+	EXPECT_EQ(hub.l2_bytes, 1u << 20);
+	EXPECT_THROW(parse_device("clock: {l2_bytes: 96 KiB}\n", "t"), ConfigError);
 	const hz_clock_costs clustered = parse_device("clock: {preset: clustered, cluster: 2, cache_bytes: 0}\n", "t").clock;
 	EXPECT_EQ(clustered.data, uint32_t(HZ_DATA_MOVES));
 	EXPECT_EQ(clustered.cluster, 2u);

@@ -47,6 +47,15 @@ class Watched(replay.Replay):
         yield from super().give(h, lock)
 
 
+class Rules(unittest.TestCase):
+    def test_a_run_with_rules_that_the_replay_lacks_is_refused(self):
+        usual = {**COSTS, "store_buffer": 0, "data": "moves", "busy": "occupancy", "lr": "read", "clean": 0, "dispatch": 0, "pause_multiple": 0}
+        self.assertIsNone(rules.unknown(usual))
+        for key, value in dict(store_buffer=8, data="ordered", busy="access", lr="write", clean=9, dispatch=4, pause_multiple=32).items():
+            self.assertIn(f"clock.{key} must be ", rules.unknown({**usual, key: value}))
+
+
+
 class Locks(unittest.TestCase):
     def test_each_kind_excludes_and_lets_everybody_in(self):
         for kind in rules.KINDS:

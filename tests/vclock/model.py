@@ -1,12 +1,12 @@
 """Independent discrete-event model of harts under the virtual clock, from the rules in docs/virtual-clock.md.
 
 It shares no code with the plugin: instruction counts come from objdump (rv64.py), time from a heap of events. Events
-are the synchronising instructions; the event with the smallest (clock, hart) happens next."""
+are the order points; the event with the smallest (clock, hart) happens next."""
 # SPDX-License-Identifier: BSD-3-Clause
 import heapq
 import struct
 
-from rv64 import Code, MASK, RAM, SYNC_WORDS, place, reg, signed, word
+from rv64 import Code, LOADS, MASK, RAM, STORES, SYNC_WORDS, expand, place, reg, signed, word
 
 SLOTS = 0x80200000
 UART, ECAM, ECAM_END = 0x10000000, 0x30000000, 0x40000000
@@ -18,7 +18,8 @@ COSTS = {
 # What a set of costs need not name: classes of instructions that cost no more than others, data as it is told to the plugin, reads of a line that merge, harts of a cluster,
 # caches, entries of a store buffer.
 CLASSES = ("load", "store", "mul", "div", "branch", "csr")
-USUAL = dict(data="free", reads="queue", cluster=0, cache_bytes=0, cache_ways=8, store_buffer=0, **dict.fromkeys(CLASSES, 0))
+USUAL = dict(data="free", reads="queue", busy="occupancy", lr="read", clean=0, dispatch=0, pause_multiple=0, div_bit=0, l2=20, l2_bytes=0, l2_ways=8,
+             cluster=0, cache_bytes=0, cache_ways=8, store_buffer=0, **dict.fromkeys(CLASSES, 0))
 NEVER = float("inf")
 ORDERED_HINTS = {0x100: "sync", 0x102: "wait", 0x103: "wake", 0x109: "take"}
 AMO = {
@@ -30,8 +31,27 @@ AMO = {
 
 class Line:
     def __init__(self):
-        self.holders, self.watchers, self.busy = set(), set(), 0
+        self.holders, self.watchers, self.busy, self.dirty = set(), set(), 0, False
         self.accesses = self.transfers = self.queue_cycles = self.parks = self.wakes = self.data_transfers = 0
+
+
+class Ways:
+    """A cache: by set the line numbers of its ways, and the way that gives way next."""
+
+    def __init__(self):
+        self.sets, self.hand = {}, {}
+
+    def find(self, number, size, ways, used):
+        """(the ways of its set, the one for a line): the way it was in, else the first unused one, else that of the set's hand."""
+        index = number % (size // 64 // ways)
+        held = self.sets.setdefault(index, [None] * ways)
+        if number in held:
+            return held, held.index(number)
+        way = next((w for w in range(ways) if not used(held[w])), None)
+        if way is None:
+            way = self.hand.get(index, 0)
+            self.hand[index] = (way + 1) % ways
+        return held, way
 
 
 class Hart:
@@ -49,9 +69,8 @@ class Hart:
         self.park = None        # what it is parked in: wrs.nto, wrs.sto, wait or take
         self.deadline = NEVER
         self.wake_at = None     # a remembered wake
-        self.sets = {}          # of its cache: line numbers by way
-        self.hand = {}          # of a set: the way that gives way next
-        self.fetched = dict(near=0, far=0, memory=0, cycles=0)  # by plain accesses
+        self.cache = Ways()
+        self.fetched = dict(near=0, far=0, memory=0, l2=0, cycles=0)  # by plain accesses
         self.stores = []        # when each store that left through the buffer is done, oldest first
         self.buffered = dict(stores=0, waited=0)
 
@@ -64,7 +83,9 @@ class Model:
         self.views = {n: memoryview(ram).cast(c) for n, c in ((1, "B"), (2, "H"), (4, "I"), (-4, "i"), (8, "Q"))}
         moves = self.cost["data"] == "moves"
         self.code = Code(elf, self.views, not moves, self.load_data if moves else self.load, self.store_data if moves else self.store, self.csr,
-                         {name: self.cost[name] for name in CLASSES})
+                         {name: self.cost[name] for name in (*CLASSES, "div_bit")}, self.cost["data"] == "ordered")
+        self.shared = Ways()
+        self.next_transfer = 0  # begins then or later
         self.lines, self.events, self.ended = {}, [], False
         self.order = []         # (clock, hart, kind, pc) of every order point outside freezes
         self.parks = self.wakes = 0
@@ -176,10 +197,12 @@ class Model:
         imm = i.raw >> 20
         if i.name == "wfi":
             return False
+        if i.plain:
+            return self.plain(h, i)
         if i.name in ("wrs.nto", "wrs.sto"):
             return self.wait_reservation(h, i)
         if i.name == "pause":
-            self.charge(h, self.cost["pause"])
+            self.pause(h)
         elif i.raw & 0xFFFFF == 0x02013 and imm not in ORDERED_HINTS:
             h.pc = i.next
             return self.hint(h, imm)
@@ -228,6 +251,11 @@ class Model:
         return True
 
     # Waiting
+    def pause(self, h):
+        self.charge(h, self.cost["pause"])
+        if self.cost["pause_multiple"]:
+            self.charge(h, -self.clock(h) % self.cost["pause_multiple"])
+
     def start_park(self, h, kind, deadline, then):
         self.parks += not h.frozen
         h.parks += 1
@@ -245,7 +273,7 @@ class Model:
         """WRS: parks while the reservation holds; True if the hart goes on."""
         h.pair, line = None, h.line
         if line is None:
-            self.charge(h, self.cost["pause"])
+            self.pause(h)
             self.turn(h, lambda h: self.perform(h, i))
             return False
         h.pc = i.next
@@ -342,7 +370,13 @@ class Model:
             line.accesses += 1
             late = release and self.cost["store_buffer"] > 0
             begin = self.room(h) if late else self.drained(h)
-            end = begin + self.cost["local"] if self.has(h, line, write) else self.transferred(h, line, address >> 6, write, begin)
+            alone = write or self.cost["lr"] == "write"
+            if self.has(h, line, alone):
+                end = begin + self.cost["local"]
+            else:
+                line.transfers += 1
+                end = self.transferred(h, line, address >> 6, alone, begin, self.cost["local"])[0]
+            line.dirty |= write
             if late:
                 h.stores.append(end)
                 h.buffered["stores"] += 1
@@ -355,14 +389,19 @@ class Model:
             h.line = line
             line.watchers.add(h.number)
 
-    def transferred(self, h, line, number, write, now):
-        """When a line that is asked for at `now` is there."""
+    def transferred(self, h, line, number, alone, now, work):
+        """When the access is done, which takes `work`, whose line is asked for at `now`; and where the line comes from."""
         begin = max(line.busy, now)
-        if write or self.cost["reads"] == "queue":
-            line.busy = begin + self.cost["occupancy"]
-        line.transfers += 1
+        if self.cost["dispatch"]:
+            begin = max(begin, self.next_transfer)
+            self.next_transfer = begin + self.cost["dispatch"]
         line.queue_cycles += begin - now
-        return begin + self.cost[self.fetch(h, line, number, write)]
+        source = self.fetch(h, line, number, alone)
+        until = self.cost["busy"] == "access"
+        end = begin + self.cost[source] + (work if until else 0)
+        if alone or self.cost["reads"] == "queue":
+            line.busy = end if until else begin + self.cost["occupancy"]
+        return end, source
 
     # Store buffer
     def wait_for_stores(self, h, cycles):
@@ -387,48 +426,99 @@ class Model:
     def has(self, h, line, write):
         return line.holders == {h.number} if write else h.number in line.holders
 
-    def fetch(self, h, line, number, write):
-        """The line comes to h; which cost that is."""
+    def fetch(self, h, line, number, alone):
+        """The line comes to h, and to no other if it needs it alone; which cost that is."""
         def near(other):
             return not self.cost["cluster"] or other // self.cost["cluster"] == h.number // self.cost["cluster"]
         others = line.holders - {h.number}
-        source = "memory" if not others else "remote" if (all if write else any)(near(o) for o in others) else "far"
-        if h.number not in line.holders and self.cost["cache_bytes"] and 0 <= number - (RAM >> 6) < len(self.ram) >> 6:
-            self.make_room(h, number - (RAM >> 6))
-        line.holders = {h.number} if write else line.holders | {h.number}
+        in_ram = 0 <= number - (RAM >> 6) < len(self.ram) >> 6
+        if others:
+            source = "remote" if (all if alone else any)(near(o) for o in others) else "far"
+            if source == "remote" and self.cost["clean"] and not line.dirty:
+                source = "clean"
+        else:
+            source = "l2" if self.cost["l2_bytes"] and in_ram and self.shared_has(number) else "memory"
+        if h.number not in line.holders and self.cost["cache_bytes"] and in_ram:
+            self.make_room(h, number)
+        line.holders, line.dirty = {h.number} if alone else line.holders | {h.number}, False
         return source
 
-    def make_room(self, h, number):
-        """In the set of a line of RAM: the way it was in, else the first unused one, else that of the set's hand."""
-        ways = self.cost["cache_ways"]
-        index = number % (self.cost["cache_bytes"] // 64 // ways)
-        held = h.sets.setdefault(index, [None] * ways)
+    def shared_has(self, number):
+        """The shared cache has the line; else it does from now on."""
+        held, way = self.shared.find(number, self.cost["l2_bytes"], self.cost["l2_ways"], lambda other: other is not None)
+        had, held[way] = held[way] == number, number
+        return had
 
+    def make_room(self, h, number):
         def used(other):
-            return other is not None and h.number in self.lines[other + (RAM >> 6)].holders
-        if number in held:
-            way = held.index(number)
-        else:
-            way = next((w for w in range(ways) if not used(held[w])), None)
-        if way is None:
-            way = h.hand.get(index, 0)
-            h.hand[index] = (way + 1) % ways
-            self.lines[held[way] + (RAM >> 6)].holders.discard(h.number)
+            return other is not None and h.number in self.lines[other].holders
+        held, way = h.cache.find(number, self.cost["cache_bytes"], self.cost["cache_ways"], used)
+        if used(held[way]):
+            self.lines[held[way]].holders.discard(h.number)
         held[way] = number
 
+    # Plain accesses
+    def lines_of(self, h, address, n):
+        """Numbers of the lines whose state counts, the lower one first."""
+        return [number for number in sorted({address >> 6, address + n - 1 >> 6}) if not h.frozen and 0 <= number - (RAM >> 6) < len(self.ram) >> 6]
+
+    def fetched(self, h, line, source, cycles):
+        h.offset += cycles
+        h.fetched["near" if source in ("remote", "clean") else source] += 1
+        h.fetched["cycles"] += cycles
+        line.data_transfers += 1
+
+    def fetches(self, h):
+        """As the report has them."""
+        return {key: n for key, n in h.fetched.items() if key != "l2" or self.cost["l2_bytes"]}
+
     def touch(self, address, n, write):
-        """A plain access."""
+        """With data=moves."""
         h = self.running
-        for number in sorted({address >> 6, address + n - 1 >> 6}):
-            if h.frozen or not 0 <= number - (RAM >> 6) < len(self.ram) >> 6:
-                continue
+        for number in self.lines_of(h, address, n):
             line = self.lines.get(number) or self.lines.setdefault(number, Line())
             if not self.has(h, line, write):
                 source = self.fetch(h, line, number, write)
-                h.offset += self.cost[source]
-                h.fetched["near" if source == "remote" else source] += 1
-                h.fetched["cycles"] += self.cost[source]
-                line.data_transfers += 1
+                self.fetched(h, line, source, self.cost[source])
+            line.dirty |= write
+
+    def plain(self, h, i):
+        """With data=ordered. Its value moves now; True if the hart goes on at once."""
+        name, operands = expand(i)
+        offset, base = place(operands[1])
+        address, register, size = h.x[base] + offset & MASK, reg(operands[0]), LOADS.get(name) or STORES[name]
+        if name in LOADS:
+            value = self.load(address, size)
+            if register:
+                h.x[register] = value
+        else:
+            self.store(address, size, h.x[register])
+        h.pc = i.next
+        h.offset += self.cost["load" if name in LOADS else "store"]
+        return self.fetch_in_turn(h, i.pc, self.lines_of(h, address, abs(size)), name in STORES)
+
+    def fetch_in_turn(self, h, pc, numbers, write):
+        """True if none of the lines must be fetched."""
+        for at, number in enumerate(numbers):
+            line = self.lines.get(number) or self.lines.setdefault(number, Line())
+            if self.has(h, line, write):
+                line.dirty |= write
+                continue
+
+            def turn_has_come(h):
+                self.record(h, "data", pc)
+                now = self.clock(h)
+                if not self.has(h, line, write):
+                    end, source = self.transferred(h, line, number, write, now, 0)
+                    self.fetched(h, line, source, end - now)
+                line.dirty |= write
+                if write:
+                    self.break_reservations(h, line, self.clock(h))
+                if self.fetch_in_turn(h, pc, numbers[at + 1:], write):
+                    self.advance(h)
+            self.turn(h, turn_has_come)
+            return False
+        return True
 
     def break_reservations(self, h, line, end):
         for number in sorted(line.watchers - {h.number}):

@@ -67,6 +67,11 @@ const struct Number {
 	COST(branch),
 	COST(csr),
 	MEMBER("cluster", cluster, 0, 64),
+	COST(clean),
+	COST(dispatch),
+	COST(pause_multiple),
+	COST(div_bit),
+	COST(l2),
 	MEMBER("spin-limit", spin_limit, 0, UINT64_MAX),
 	MEMBER("watchdog", watchdog_ms, 50, 600000),
 	MEMBER("lines", lines, 0, 1000),
@@ -113,16 +118,18 @@ TEST(Options, WordsChoose)
 	const struct {
 		const char *name, *no, *yes;
 		bool vc_options::*member;
-	} choices[] = {{"data", "free", "moves", &vc_options::data_moves},
-		       {"reads", "queue", "merge", &vc_options::merge},
-		       {"count", "segment", "insn", &vc_options::count_each},
-		       {"locks", "off", "on", &vc_options::locks},
-		       {"race-check", "off", "on", &vc_options::race_check}};
+	} choices[] = {{"reads", "queue", "merge", &vc_options::merge}, {"busy", "occupancy", "access", &vc_options::busy_access},
+		       {"lr", "read", "write", &vc_options::lr_alone},  {"count", "segment", "insn", &vc_options::count_each},
+		       {"locks", "off", "on", &vc_options::locks},      {"race-check", "off", "on", &vc_options::race_check}};
 	for (const auto &c : choices) {
 		EXPECT_FALSE(Parsed({std::string(c.name) + "=" + c.no}).options.*c.member);
 		EXPECT_TRUE(Parsed({std::string(c.name) + "=" + c.yes}).options.*c.member);
 		EXPECT_FALSE(Parsed({std::string(c.name) + "=perhaps"}).good);
 	}
+	EXPECT_EQ(Parsed({"data=free"}).options.data, unsigned{HZ_DATA_FREE});
+	EXPECT_EQ(Parsed({"data=moves"}).options.data, unsigned{HZ_DATA_MOVES});
+	EXPECT_EQ(Parsed({"data=ordered"}).options.data, unsigned{HZ_DATA_ORDERED});
+	EXPECT_FALSE(Parsed({"data=perhaps"}).good);
 	EXPECT_EQ(Parsed({}).options.pin, VC_PIN_AUTO);
 	EXPECT_EQ(Parsed({"pin=auto"}).options.pin, VC_PIN_AUTO);
 	EXPECT_EQ(Parsed({"pin=off"}).options.pin, VC_PIN_OFF);
@@ -200,6 +207,8 @@ TEST(Options, CachesHaveAPowerOfTwoOfSets)
 	EXPECT_FALSE(Parsed({word("cache_bytes", uint64_t{HZ_MAX_CACHE_BYTES} + 1)}).good);
 	EXPECT_FALSE(Parsed({word("store_buffer", HZ_MAX_STORE_BUFFER + 1)}).good);
 	EXPECT_FALSE(Parsed({"cache_ways=0"}).good);
+	EXPECT_TRUE(Parsed({"l2_bytes=65536", "l2_ways=16"}).good);
+	EXPECT_NE(Parsed({"l2_bytes=65536", "l2_ways=7"}).told.find("l2_bytes=65536 is not possible with 7 ways"), std::string::npos);
 	EXPECT_FALSE(Parsed({word("cache_ways", HZ_MAX_CACHE_WAYS + 1)}).good);
 }
 
@@ -253,7 +262,16 @@ TEST(Options, PresetsSetEveryCost)
 		EXPECT_EQ(o.cost.wake, from.wake);
 		EXPECT_EQ(o.cost.pause, from.pause);
 		EXPECT_EQ(o.cost.ipi, from.ipi);
-		EXPECT_EQ(o.data_moves, from.data == HZ_DATA_MOVES);
+		EXPECT_EQ(o.data, from.data);
+		EXPECT_EQ(o.busy_access, from.busy == HZ_BUSY_ACCESS);
+		EXPECT_EQ(o.lr_alone, from.lr == HZ_LR_WRITE);
+		EXPECT_EQ(o.cost.clean, from.clean);
+		EXPECT_EQ(o.cost.dispatch, from.dispatch);
+		EXPECT_EQ(o.cost.pause_multiple, from.pause_multiple);
+		EXPECT_EQ(o.cost.div_bit, from.div_bit);
+		EXPECT_EQ(o.cost.l2, from.l2);
+		EXPECT_EQ(o.l2_bytes, from.l2_bytes);
+		EXPECT_EQ(o.l2_ways, from.l2_ways);
 		EXPECT_EQ(o.merge, from.reads == HZ_READS_MERGE);
 		EXPECT_EQ(o.cluster, from.cluster);
 		EXPECT_EQ(o.cache_bytes, from.cache_bytes);

@@ -121,8 +121,8 @@ void rig_caches(unsigned ways)
 	vc_cache_create();
 }
 
-void rig_fetch(unsigned hart, uint64_t address) { vc_cache_fetch(&vc.hart[hart], address, vc_cache_holders(address), false); }
-uint64_t *rig_holders(uint64_t address) { return vc_cache_holders(address); }
+void rig_fetch(unsigned hart, uint64_t address) { vc_cache_fetch(&vc.hart[hart], address, vc_cache_copies(address), false); }
+uint64_t *rig_holders(uint64_t address) { return &vc_cache_copies(address)->holders; }
 
 bool rig_map_ram(const char *path)
 {

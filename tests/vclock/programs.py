@@ -15,7 +15,8 @@ from hztest.clock_machine import Machine, RAM_BASE  # noqa: E402
 LISTS, LINES = 0x81000000, 0x80310000
 SHOWN_LINES = 1000
 OPERATION, FIRST_LIST = struct.Struct("<4Q"), LISTS + 0x1000
-LOGGED = {"load", "add", "swap", "or", "addw", "swapw", "lr", "sc", "lrw", "scw", "now", "wait", "take"}
+DIVISIONS = ("divu", "rem", "divw", "remuw")
+LOGGED = {*DIVISIONS, "straddle", "load", "add", "swap", "or", "addw", "swapw", "lr", "sc", "lrw", "scw", "now", "wait", "take"}
 
 
 class Generator:
@@ -49,7 +50,8 @@ class Generator:
         r = self.random
         return {"add": lambda: (self.word(), r.choice((0, 0, 1, 2**64 - 1))), "swap": lambda: (self.word(), r.randrange(3)),
                 "release": lambda: (self.word(), r.randrange(2)), "load": lambda: (self.word(), 0),
-                "store": lambda: (self.word(), r.randrange(2)),
+                "store": lambda: (self.word(), r.randrange(2)), "straddle": lambda: (LINES + 64 * r.randrange(self.lines) + 60, r.randrange(2**64)),
+                **dict.fromkeys(DIVISIONS, lambda: (r.getrandbits(r.randrange(65)), r.choice((0, 1, r.getrandbits(r.randrange(1, 65)))))),
                 "or": lambda: (self.word(), 0), "addw": lambda: (self.word(4), r.randrange(2)),
                 "swapw": lambda: (self.word(4), r.choice((0, 1, 0x80000000))), "now": lambda: (0, 0), "sync": lambda: (0, 0),
                 "wake": lambda: (r.randrange(self.harts), 0), "charge": lambda: (self.time(), 0), "pause": lambda: (0, 0),
@@ -89,7 +91,7 @@ def program(*operations):
     return [(w + (0, 0))[:3] for w in words]
 
 
-PLAIN = ("load", "load", "store", "store", "add", "swap", "release", "release", "or", "addw", "swapw", "now", "sync", "wake", "charge", "take", "think")
+PLAIN = (*DIVISIONS, "straddle", "load", "load", "store", "store", "add", "swap", "release", "release", "or", "addw", "swapw", "now", "sync", "wake", "charge", "take", "think")
 ALL = PLAIN + ("pair",) * 6 + ("freeze", "thaw", "thaw", "wait", "wait", "wait", "wake", "wake", "take", "pause")
 PAIRS = ("pair",) * 4 + ("add", "swap", "sync")
 WAKES = ("wait", "wake") * 4 + ("sync", "charge", "freeze", "thaw", "pair")

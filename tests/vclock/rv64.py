@@ -1,7 +1,8 @@
 """RV64IMAC with Zba and Zbb as Python: basic blocks of an ELF, taken from objdump's text, become Python functions.
 
 A block is straight code up to a branch or a synchronising instruction. Its function changes registers and memory, adds
-its number of instructions to hart.n, what their classes cost to hart.offset, and returns the next pc. Nothing here knows about order or QEMU."""
+its number of instructions to hart.n, what their classes cost to hart.offset, and returns the next pc. Where plain accesses may be
+order points, a block ends at each. Nothing here knows about order or QEMU."""
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
 import re
@@ -15,6 +16,8 @@ BRANCHES = {"beq": "a==b", "bne": "a!=b", "bltu": "a<b", "bgeu": "a>=b", "blt": 
 ALU = {  # result of two operands a, b (64-bit unsigned); masked afterwards
     "add": "a+b", "sub": "a-b", "and": "a&b", "or": "a|b", "xor": "a^b", "sll": "a<<(b&63)", "srl": "a>>(b&63)",
     "sra": "S(a)>>(b&63)", "slt": "int(S(a)<S(b))", "sltu": "int(a<b)", "mul": "a*b", "mulhu": "a*b>>64",
+    "div": "Q(S(a),S(b))", "rem": "R(S(a),S(b))", "divw": "W(Q(W(a),W(b)))", "remw": "W(R(W(a),W(b)))",
+    "divuw": "W(Q(a&0xffffffff,b&0xffffffff))", "remuw": "W(R(a&0xffffffff,b&0xffffffff))",
     "divu": "a//b if b else -1", "remu": "a%b if b else a", "addw": "W(a+b)", "subw": "W(a-b)", "mulw": "W(a*b)",
     "sllw": "W(a<<(b&31))", "srlw": "W((a&0xffffffff)>>(b&31))", "sraw": "W(a)>>(b&31)",
     "add.uw": "(a&0xffffffff)+b", "slli.uw": "(a&0xffffffff)<<b",
@@ -29,6 +32,7 @@ UNARY = {
 }
 LOADS = {"ld": 8, "lw": -4, "lwu": 4, "lh": -2, "lhu": 2, "lb": -1, "lbu": 1}
 STORES = {"sd": 8, "sw": 4, "sh": 2, "sb": 1}
+MEMORY = {**LOADS, **STORES}
 RAM = 0x80000000
 # The usual case of the usual accesses, of words in RAM, without a call; m8, m4 and s4 are its 8-byte words, its 4-byte words and these with
 # their sign.
@@ -43,11 +47,30 @@ def word(v):
     return (v & 0xFFFFFFFF) - (1 << 32) if v & 0x80000000 else v & 0xFFFFFFFF
 
 
+def quotient(a, b):
+    """Rounded towards 0."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else -1
+
+
+def remainder(a, b):
+    return a - quotient(a, b) * b if b else a
+
+
+def longer(a, b):
+    """By how many bits."""
+    return max(0, abs(a).bit_length() - abs(b).bit_length())
+
+
 class Insn:
     def __init__(self, pc, raw, size, name, operands):
         self.pc, self.raw, self.size, self.name, self.operands = pc, raw, size, name, operands
         self.next = pc + size
         self.atomic = ATOMIC.match(name)
+
+    @functools.cached_property
+    def plain(self):
+        """It loads or stores."""
+        return expand(self)[0] in MEMORY
 
 
 @functools.cache
@@ -175,10 +198,11 @@ def class_of(name):
 
 
 class Program:
-    """Blocks of one image as compiled Python, made when first reached. beyond: (class, cycles that its instructions add to hart.offset) …"""
+    """Blocks of one image as compiled Python, made when first reached. beyond: (class, cycles that its instructions add to hart.offset) …;
+    div_bit among them. ordered: plain accesses end blocks."""
 
-    def __init__(self, elf, beyond):
-        self.insns, self.beyond = disassemble(elf), dict(beyond)
+    def __init__(self, elf, beyond, ordered):
+        self.insns, self.beyond, self.ordered = disassemble(elf), dict(beyond), ordered
         self.blocks = {}
 
     def countdown(self, start):
@@ -196,20 +220,33 @@ class Program:
     def cost(self, i):
         return self.beyond.get(class_of(expand(i)[0]), 0)
 
+    def ends(self, i):
+        return is_sync(i) or self.ordered and i.plain
+
+    def division(self, i):
+        """What it adds to hart.offset for its operands, if anything."""
+        name, operands = expand(i)
+        if class_of(name) != "div" or not self.beyond.get("div_bit"):
+            return []
+        half, is_signed = name.endswith("w"), "u" not in name
+        form = ("W({})" if is_signed else "({}&0xffffffff)") if half else "S({})" if is_signed else "{}"
+        return [f"h.offset+={self.beyond['div_bit']}*longer({','.join(form.format(f'x[{reg(o)}]') for o in operands[1:])})"]
+
     def block(self, start):
         """What defines the function of the block at start, or the Insn if a synchronising one stands there."""
         if start not in self.blocks:
             i = self.insns[start]
-            self.blocks[start] = i if is_sync(i) else compile("def f(h,x):\n " + "\n ".join(self.lines(start)), f"{start:#x}", "exec")
+            self.blocks[start] = i if self.ends(i) else compile("def f(h,x):\n " + "\n ".join(self.lines(start)), f"{start:#x}", "exec")
         return self.blocks[start]
 
     def lines(self, start):
         i = self.insns[start]
         lines, target, count, beyond = self.countdown(start) or [], None, 0, 0
         while not lines or count:
-            if is_sync(i):
+            if self.ends(i):
                 target = str(i.pc)
                 break
+            lines += self.division(i)
             text, target = statement(i)
             lines += text.split(";") if text else []
             count += 1
@@ -228,11 +265,11 @@ program = functools.cache(Program)
 class Code:
     """A program on one machine, whose load, store and csr it calls."""
 
-    def __init__(self, elf, views, at_once, load, store, csr, beyond):
+    def __init__(self, elf, views, at_once, load, store, csr, beyond, ordered):
         """views: its RAM by the size of words, those of -4 with their sign. at_once: accesses to them need no load and store. beyond: class →
-        cycles, as in Program."""
-        self.program = program(elf, tuple(sorted(beyond.items())))
-        self.names = {"load": load, "store": store, "csr": csr, "S": signed, "W": word, "at_once": at_once, "m8": views[8], "m4": views[4],
+        cycles, and ordered, as in Program."""
+        self.program = program(elf, tuple(sorted(beyond.items())), ordered)
+        self.names = {"load": load, "store": store, "csr": csr, "S": signed, "W": word, "Q": quotient, "R": remainder, "longer": longer, "at_once": at_once, "m8": views[8], "m4": views[4],
                       "s4": views[-4]}
         self.blocks, self.insns = {}, {}
 

@@ -27,6 +27,13 @@ COSTS = {
     "buffered": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=3, pause=10, ipi=100, store_buffer=2),
     "stored": dict(insn=0, local=10, remote=40, far=80, memory=20, occupancy=20, wake=10, pause=10, ipi=100, reads="merge", cluster=4, data="moves",
                    store_buffer=8),
+    # Every transfer counts, in one queue: as on a chip whose harts share a hub.
+    "hub": dict(insn=1, local=3, remote=69, far=69, memory=41, clean=40, busy="access", occupancy=0, wake=0, pause=0, pause_multiple=32, ipi=60,
+                data="ordered", dispatch=4, load=1, mul=8, div=28, div_bit=1, csr=2, cache_bytes=1024, cache_ways=4),
+    "crowded": dict(insn=0, local=10, remote=40, far=80, memory=100, clean=20, occupancy=20, dispatch=10, lr="write", wake=10, pause=10, pause_multiple=16,
+                    ipi=100, data="ordered", reads="merge", cluster=2, cache_bytes=256, cache_ways=2, l2_bytes=512, l2_ways=2, l2=30, store_buffer=2),
+    "second": dict(insn=1, local=2, remote=40, far=60, memory=90, clean=30, busy="access", occupancy=0, lr="write", wake=0, pause=7, pause_multiple=10, ipi=100,
+                   data="moves", cluster=3, cache_bytes=512, cache_ways=2, l2_bytes=4096, l2_ways=4, l2=25, div=3, div_bit=2),
     "merged": dict(insn=0, local=10, remote=40, far=80, memory=20, occupancy=20, wake=10, pause=10, ipi=100, reads="merge", cluster=4),
 }
 
@@ -59,7 +66,7 @@ def counters_of_model(m):
                    key=lambda number: (-m.lines[number].transfers - m.lines[number].data_transfers, number))[:programs.SHOWN_LINES]
     lines = {number << 6: {k: getattr(m.lines[number], k) for k in COUNTED} for number in shown}
     return {"orders": len(m.order), "switches": {**switches, "total": sum(switches.values())}, "parks": m.parks, "wakes": m.wakes,
-            "harts": [(m.clock(h), m.counted(h), h.fetched if m.cost["data"] == "moves" else None,
+            "harts": [(m.clock(h), m.counted(h), m.fetches(h) if m.cost["data"] != "free" else None,
                        h.buffered if m.cost["store_buffer"] else None) for h in m.harts], "lines": lines}
 
 
@@ -275,7 +282,8 @@ MATRIX = (
     (3, "other", 1600, 300), (4, "ties", 1000, 300), (4, "default", 333, 300), (5, "coarse", 1000, 500), (8, "default", 1000, 150),
     (8, "coarse", 1000, 150), (8, "ideal", 1000, 100), (2, "plain", 1000, 200), (4, "cached", 1000, 200), (3, "classes", 1000, 200), (6, "merged", 1000, 150), (5, "buffered", 1000, 150),
     (8, "stored", 1600, 100), (7, "cached", 1600, 100), (16, "ties", 1000, 60), (16, "other", 1600, 60), (32, "default", 1000, 25),
-    (64, "coarse", 1000, 8),
+    (64, "coarse", 1000, 8), (1, "hub", 1000, 100), (2, "hub", 1000, 200), (4, "hub", 1000, 150), (3, "crowded", 1000, 150), (5, "crowded", 1600, 100),
+    (2, "second", 1000, 150), (7, "second", 333, 60), (16, "hub", 1000, 20), (16, "crowded", 1000, 20),
 )
 
 if __name__ == "__main__":

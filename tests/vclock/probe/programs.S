@@ -51,12 +51,23 @@ _start:
 
 go:	NEXT
 
-	.globl op_load, op_store, op_release, op_add, op_swap, op_or, op_addw, op_swapw, op_lr, op_sc, op_lrw, op_scw, op_nto, op_sto, op_now, op_wait, op_wake
+	.globl op_load, op_store, op_straddle, op_divu, op_rem, op_divw, op_remuw, op_release, op_add, op_swap, op_or, op_addw, op_swapw, op_lr, op_sc, op_lrw, op_scw, op_nto, op_sto, op_now, op_wait, op_wake
 	.globl op_freeze, op_freeze_again, op_thaw, op_sync, op_pause, op_charge, op_take, op_think, op_grab, op_meet, op_end
 op_load: ld a2, 0(a0)
 	LOG a2
 op_store: sd a1, 0(a0)
 	NEXT
+op_straddle: sd a1, 0(a0)       # may reach into a second line
+	ld a2, 0(a0)
+	LOG a2
+op_divu: divu a2, a0, a1
+	LOG a2
+op_rem:	rem a2, a0, a1
+	LOG a2
+op_divw: divw a2, a0, a1
+	LOG a2
+op_remuw: remuw a2, a0, a1
+	LOG a2
 op_add:	amoadd.d.aqrl a2, a1, (a0)
 	LOG a2
 op_swap: amoswap.d.aqrl a2, a1, (a0)
