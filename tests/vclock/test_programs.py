@@ -185,6 +185,15 @@ class Corners(ProgramsCase):
                                      options=["insn=0", f"store_buffer={entries}"])
             self.assertEqual(logs[1][2] - logs[1][0], wakes)
 
+    def test_a_store_makes_its_line_dirty_though_it_need_not_fetch_it(self):
+        """Hart 0 takes the line when hart 1 has loaded it, and then stored to it or not."""
+        costs = []
+        for second in "load", "store":
+            logs, _ = self.run_lists(program(("charge", 5000), "now", ("add", LINES), "now"), program(("load", LINES), (second, LINES)),
+                                     options=["insn=0", "data=ordered", "remote=40", "clean=15"])
+            costs.append(logs[0][2] - logs[0][0])
+        self.assertEqual(costs[1] - costs[0], 40 - 15)
+
     def reports_of_freezes(self, *options):
         """Runs that differ only in what happens inside a freeze of hart 0, which ends at the same time."""
         for looks in ([("take", LINES + 128, 100)],
