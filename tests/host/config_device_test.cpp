@@ -513,7 +513,8 @@ TEST(DeviceConfig, ClockCostsFollowThePresetAndSingleKeysChangeIt)
 	EXPECT_EQ(single.mul, 9u);
 	EXPECT_EQ(single.store_buffer, 3u);
 	EXPECT_THROW(parse_device("clock: {store_buffer: 65}\n", "t"), ConfigError);
-	const hz_clock_costs hub = parse_device("clock: {data: ordered, busy: access, lr: write, dispatch: 4, l2_bytes: 1 MiB}\n", "t").clock;
+	const hz_clock_costs hub =
+		parse_device("clock: {data: ordered, busy: access, lr: write, dispatch: 4, l2_bytes: 1 MiB}\n", "t").clock;
 	EXPECT_EQ(hub.data, uint32_t(HZ_DATA_ORDERED));
 	EXPECT_EQ(hub.busy, uint32_t(HZ_BUSY_ACCESS));
 	EXPECT_EQ(hub.lr, uint32_t(HZ_LR_WRITE));

@@ -1,16 +1,20 @@
 """Freezes of the firmware: each ends at one THAW, whatever branches are taken inside.
 
-Inside a freeze the firmware looks at the host, so a branch may go either way by chance. The compiler is free to give each outcome its
-own copy of the THAW and of code behind it; were the copies not equally long, device time would depend on the host."""
+Inside a freeze the firmware looks at the host, so a branch may go either way by chance. A compiler that gave each outcome its own copy of
+the THAW and of code behind it would let device time depend on the host; clock_thaw is made so that none does."""
 # SPDX-License-Identifier: BSD-3-Clause
 import bisect
 import os
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 import rv64
 from suite import FIRMWARE, main
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+GCC = "riscv64-unknown-elf-gcc"
 IMAGE = os.path.join(FIRMWARE, "firmware/main/firmware.elf")
 FREEZE, THAW = 0x10402013, 0x10502013
 # Their branches look at what is the device's own, or the same in every run: what lies in flash, which clock it is.
@@ -80,6 +84,28 @@ class Freezes(unittest.TestCase):
                 wrong.append(f"at {pc:#x} in {name}: ends at {[p if isinstance(p, str) else hex(p) for p in places]}")
         self.assertEqual(wrong, [])
         self.assertGreater(checked, 30)
+
+    def compiled(self, *command):
+        """What ends there are of each freeze of probe/ways.c."""
+        with tempfile.TemporaryDirectory(prefix="hz-ways-") as folder:
+            elf = os.path.join(folder, "ways.o")
+            subprocess.run([*command, "-mabi=lp64", "-mcmodel=medany", "-mno-relax", "-ffreestanding", "-I", os.path.join(HERE, "../../libthread/port/riscv"),
+                            "-I", os.path.join(HERE, "../../protocol"), "-c", os.path.join(HERE, "probe/ways.c"), "-o", elf], check=True)
+            insns = rv64.disassemble(elf)
+        return [ends(insns, pc) for pc, insn in insns.items() if insn.raw == FREEZE]
+
+    def test_no_compiler_finds_two_ways_out(self):
+        """A thaw without its guard ends in two or three places with each of these."""
+        headers = os.path.join(os.path.dirname(subprocess.run([GCC, "-print-libgcc-file-name"], capture_output=True, text=True, check=True).stdout), "include")
+        compilers = [[GCC, "-march=rv64imac_zba_zbb_zicsr_zifencei", "-mno-save-restore"]]
+        if shutil.which("clang"):
+            compilers.append(["clang", "--target=riscv64-unknown-elf", "-march=rv64imac", "-isystem", headers])
+        for compiler in compilers:
+            for level in ("-O1", "-O2", "-O3", "-Os", "-O3 -ftracer -funroll-loops -fsplit-paths" if compiler[0] == GCC else "-O3 -funroll-loops"):
+                with self.subTest(compiler=compiler[0], level=level):
+                    found = self.compiled(*compiler, *level.split())
+                    self.assertEqual([len(one) for one in found], [1] * 4)
+                    self.assertFalse(set().union(*found) & {RETURN, ENDLESS})
 
     def test_two_ways_out_are_found(self):
         def code(*lines):

@@ -102,7 +102,18 @@ static inline struct hz_vc_slot *lt_vc_slot(void)
 static inline bool clock_is_virtual(void) { return lt_vc_slot()->magic != 0; }
 
 static inline void clock_freeze(void) { LT_VC_HINT(HZ_VC_FREEZE); }
-static inline void clock_thaw(void) { LT_VC_HINT(HZ_VC_THAW); }
+
+/* A branch inside the freeze may go either way by chance, and a compiler that gave each way its own thaw and code behind it would let device
+ * time tell them apart. So before the thaw all ways enter a loop, which an empty instruction might repeat as far as the compiler can know,
+ * and no way can be followed through it; and the thaw has empty lines, each of which counts as an instruction, so that a compiler which
+ * copies short blocks takes it for a long one. Neither costs anything. */
+static inline __attribute__((always_inline)) void clock_thaw(void)
+{
+meet:
+	__asm__ goto("" : : : "memory" : meet);
+	__asm__ volatile inline("slti zero, zero, %0\n\n\n\n\n\n\n\n\n\n" : : "i"(HZ_VC_THAW) : "memory");
+}
+
 static inline void lt_may_wait(const char *what) { (void)what; }
 
 static inline void clock_charge_ns(uint64_t ns)
