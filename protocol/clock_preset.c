@@ -48,6 +48,31 @@ static void take_server(struct hz_clock_costs *costs)
 	costs->store_buffer = 42;
 }
 
+/* LitexFull4DConfig of Rocket, memory 20 cycles away: what bench rtl measured (bench/rtl/measured.json; a test compares). */
+static void take_rocket(struct hz_clock_costs *costs)
+{
+	costs->mhz = 1000;
+	costs->local = 3;
+	costs->remote = 69;
+	costs->far = 69;
+	costs->clean = 41;
+	costs->memory = 41;
+	costs->busy = HZ_BUSY_ACCESS;
+	costs->pause = 0;
+	costs->pause_multiple = 32;
+	costs->data = HZ_DATA_ORDERED;
+	costs->dispatch = 8;
+	costs->arbiter = HZ_ARBITER_TURNS;
+	costs->load = 1;
+	costs->mul = 7;
+	costs->div = 4;
+	costs->div_bit = 1;
+	costs->loop_exit = 6;
+	costs->csr = 2;
+	costs->cache_ways = 4;
+	costs->cache_bytes = 16384;
+}
+
 void hz_clock_preset_costs(enum hz_clock_preset preset, struct hz_clock_costs *costs)
 {
 	struct hz_device_config defaults;
@@ -62,6 +87,7 @@ void hz_clock_preset_costs(enum hz_clock_preset preset, struct hz_clock_costs *c
 		break;
 	case HZ_CLOCK_PLAIN: costs->data = HZ_DATA_MOVES; break;
 	case HZ_CLOCK_SINGLE: take_single(costs); break;
+	case HZ_CLOCK_ROCKET: take_rocket(costs); break;
 	case HZ_CLOCK_SMALL: take_small(costs); break;
 	case HZ_CLOCK_CLUSTERED: take_clustered(costs); break;
 	case HZ_CLOCK_SERVER: take_server(costs); break;

@@ -562,6 +562,9 @@ static bool clock_holds(const struct hz_device_config *cfg, struct hz_sentence *
 		return broken_limit(out, "clock.cache_bytes", cfg->clock.cache_bytes, sets, cfg->clock.cache_ways);
 	if (!hz_cache_is_possible(cfg->clock.l2_bytes, cfg->clock.l2_ways))
 		return broken_limit(out, "clock.l2_bytes", cfg->clock.l2_bytes, sets, cfg->clock.l2_ways);
+	if (cfg->clock.arbiter == HZ_ARBITER_TURNS && !cfg->clock.dispatch)
+		return broken_limit(out, "clock.dispatch", cfg->clock.dispatch,
+				    "be so many cycles where `clock.arbiter` is turns: at least ", 1);
 	return true;
 }
 

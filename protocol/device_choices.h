@@ -190,7 +190,8 @@ enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
 	  "a single-issue in-order core: `small`, and what classes of instructions take if each result is wanted at once") \
 	X(HZ_CLOCK_SMALL, "small", "a small in-order controller: `plain` with private caches and memory behind them") \
 	X(HZ_CLOCK_CLUSTERED, "clustered", "`small` with clusters of four harts, far from each other") \
-	X(HZ_CLOCK_SERVER, "server", "a processor of a server with two sockets")
+	X(HZ_CLOCK_SERVER, "server", "a processor of a server with two sockets") \
+	X(HZ_CLOCK_ROCKET, "rocket", "costs measured on the RTL of a Rocket of four cores")
 #define HZ_CLOCK_DATA_LIST(X) \
 	X(HZ_DATA_FREE, "free", "plain loads and stores cost their instruction only") \
 	X(HZ_DATA_MOVES, "moves", "they fetch lines as synchronising accesses do, but wait for no busy one") \
@@ -201,6 +202,11 @@ enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
 	X(HZ_BUSY_ACCESS, "access", "until the access that it is for is done, which then takes `local` after the transfer")
 #define HZ_CLOCK_LR_LIST(X) X(HZ_LR_READ, "read", "as a read") X(HZ_LR_WRITE, "write", "for itself alone, as a write")
 enum hz_clock_busy { HZ_CLOCK_BUSY_LIST(HZ_ENUMERATOR) HZ_CLOCK_BUSIES };
+#define HZ_CLOCK_ARBITER_LIST(X) \
+	X(HZ_ARBITER_ARRIVAL, "arrival", "that which was asked for first") \
+	X(HZ_ARBITER_TURNS, "turns", \
+	  "that of the next hart by number, downward from the one whose transfer began last: a round-robin arbiter")
+enum hz_clock_arbiter { HZ_CLOCK_ARBITER_LIST(HZ_ENUMERATOR) HZ_CLOCK_ARBITERS };
 enum hz_clock_lr { HZ_CLOCK_LR_LIST(HZ_ENUMERATOR) HZ_CLOCK_LRS };
 enum hz_clock_reads { HZ_CLOCK_READS_LIST(HZ_ENUMERATOR) HZ_CLOCK_READERS };
 

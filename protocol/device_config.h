@@ -82,8 +82,10 @@ struct hz_clock_costs {
 	uint32_t lr;                                 /* enum hz_clock_lr */
 	uint32_t pause_multiple, div_bit;            /* 0: none */
 	uint32_t l2, l2_bytes, l2_ways;              /* l2_bytes 0: there is none */
+	uint32_t arbiter;                            /* enum hz_clock_arbiter */
+	uint32_t loop_exit;
 };
-HZ_ASSERT_SIZE(struct hz_clock_costs, 128);
+HZ_ASSERT_SIZE(struct hz_clock_costs, 136);
 
 struct hz_device_config {
 	uint32_t magic, version, bytes; /* version: hz_config_version() of device_fields.h */

@@ -37,6 +37,7 @@ WORDS(CLOCK_DATA);
 WORDS(CLOCK_READS);
 WORDS(CLOCK_BUSY);
 WORDS(CLOCK_LR);
+WORDS(CLOCK_ARBITER);
 
 #define AT(member) offsetof(struct hz_device_config, member)
 #define UNIT_COUNT .unit = HZ_UNIT_COUNT

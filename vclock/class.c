@@ -79,3 +79,13 @@ unsigned vc_class_longer(uint32_t word, uint64_t dividend, uint64_t divisor)
 
 	return of_dividend > of_divisor ? of_dividend - of_divisor : 0;
 }
+
+/* The sign of its offset is bit 31 of B, bit 12 of CB. */
+bool vc_class_loops(uint32_t word)
+{
+	if ((word & 3) == 3)
+		return (word & 0x7f) == 0x63 && word >> 31;
+	return (word & 3) == 1 && (word >> 13 & 7) >= 6 && (word >> 12 & 1);
+}
+
+bool vc_class_releases(uint32_t word) { return (word & 0x7f) == 0x2f && word >> 28 != 1 && (word >> 25 & 3) == 1 && !(word >> 7 & 31); }

@@ -3,6 +3,7 @@
 #ifndef VC_CLASS_H
 #define VC_CLASS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum vc_class { VC_NO_CLASS, VC_LOAD, VC_STORE, VC_MUL, VC_DIV, VC_BRANCH, VC_CSR };
@@ -10,6 +11,10 @@ enum vc_class { VC_NO_CLASS, VC_LOAD, VC_STORE, VC_MUL, VC_DIV, VC_BRANCH, VC_CS
 /* Of the instruction word, whose upper half is 0 where it is compressed. Synchronisation instructions and hints are of no class. */
 enum vc_class vc_class_of(uint32_t word);
 uint64_t vc_class_cost(uint32_t word);
+/* A conditional branch to a lower address. */
+bool vc_class_loops(uint32_t word);
+/* An AMO with rl, without aq, whose result goes to x0. */
+bool vc_class_releases(uint32_t word);
 /* Of a division or remainder: by how many bits its dividend is longer than its divisor, both without their signs. */
 unsigned vc_class_longer(uint32_t word, uint64_t dividend, uint64_t divisor);
 

@@ -9,12 +9,14 @@
 #include "token.h"
 
 /* Returns when h has the smallest key; false: it holds the token no more. */
-static bool in_turn(struct vc_hart *h, uint64_t pc)
+static bool in_turn(struct vc_hart *h, uint64_t pc, uint64_t address, bool write)
 {
 	h->wait_pc = pc;
 	if (vc.options.hold != 1000)
 		vc_hold(h);
 	vc_order(h, VC_DATA);
+	if (vc.options.turns)
+		vc_line_wait_turn(h, VC_DATA, address, write);
 	return vc_holds(h) && !vc.ended;
 }
 
@@ -25,7 +27,7 @@ static void access_line(struct vc_hart *h, uint64_t pc, uint64_t address, bool w
 	if (!copies)
 		return;
 	if (!vc_cache_hit(h, copies, write)) {
-		if (vc.options.data != HZ_DATA_ORDERED || in_turn(h, pc))
+		if (vc.options.data != HZ_DATA_ORDERED || in_turn(h, pc, address, write))
 			vc_line_data(h, address, write);
 	} else if (write && !copies->dirty) {
 		copies->dirty = true;

@@ -3,14 +3,18 @@
 #include "hint.h"
 
 #include "bulk.h"
+#include "class.h"
 #include "hold.h"
 #include "host_wait.h"
 #include "jitter.h"
 #include "ledger.h"
+#include "line.h"
 #include "logical.h"
+#include "memory.h"
 #include "pair.h"
 #include "race.h"
 #include "record.h"
+#include "registers.h"
 #include "request.h"
 #include "timeline.h"
 #include "token.h"
@@ -35,6 +39,22 @@ static void store_conditional(struct vc_hart *h)
 		vc_pair_drop(h);
 }
 
+/* What rs1 holds is the address. A store buffer waits for its hart. */
+static void wait_turn(struct vc_hart *h, enum vc_kind kind)
+{
+	uint32_t insn = vc_guest_instruction(h->wait_pc);
+
+	if (!vc.options.store_buffer || kind != VC_AMO || !vc_class_releases(insn))
+		vc_line_wait_turn(h, kind, vc_register(h->index, insn >> 15 & 31), kind != VC_LR || vc.options.lr_alone);
+}
+
+static void come_to_atomic(struct vc_hart *h, enum vc_kind kind)
+{
+	vc_order(h, kind);
+	if (__builtin_expect(vc.options.turns, 0))
+		wait_turn(h, kind);
+}
+
 static void dispatch(struct vc_hart *h, enum vc_kind kind)
 {
 	if (__builtin_expect(vc.options.recording && (kind == VC_AMO || kind == VC_LR || kind == VC_SC), 0))
@@ -45,9 +65,9 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	if (__builtin_expect(vc.options.jitter.seed != 0, 0))
 		vc_jitter(h, kind);
 	switch (kind) {
-	case VC_SC: vc_order(h, kind); return store_conditional(h);
+	case VC_SC: come_to_atomic(h, kind); return store_conditional(h);
 	case VC_AMO:
-	case VC_LR:
+	case VC_LR: return come_to_atomic(h, kind);
 	case VC_SYNC: return vc_order(h, kind);
 	case VC_WRS_NTO:
 	case VC_WRS_STO: return vc_wait_reservation(h, kind);

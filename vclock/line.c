@@ -12,8 +12,63 @@ static struct vc_table lines = { .entry_bytes = sizeof(struct vc_line) };
 
 static struct vc_line *find(uint64_t address) { return vc_table_at(&lines, (address >> VC_LINE_SHIFT) + 1); }
 
-/* Transfers begin in order (option dispatch): when the next one may. */
-static uint64_t next_begin;
+/* The hub, with option dispatch: transfers begin in order. With arbiter=turns those that wait are a set. */
+static struct {
+	uint64_t next_begin;           /* when the next transfer may begin */
+	uint64_t waiting;              /* harts, a bit each */
+	uint64_t wanted[VC_MAX_HARTS]; /* addresses in the lines that they wait for */
+	unsigned last;                 /* whose transfer began last */
+} hub;
+
+/* The next one below the last by number, then the highest. */
+static unsigned first_in_turn(void)
+{
+	uint64_t below = hub.waiting & ((1ull << hub.last) - 1);
+
+	return 63 - (unsigned)__builtin_clzll(below ? below : hub.waiting);
+}
+
+/* In how many cycles h, which waits, looks again; 0: it is its turn. */
+static uint64_t look_again(const struct vc_hart *h)
+{
+	unsigned first = first_in_turn();
+	uint64_t now = vc_clock(h), at = find(hub.wanted[first])->busy_until;
+
+	at = at > hub.next_begin ? at : hub.next_begin;
+	if (at > now)
+		return at - now;
+	return first == h->index ? 0 : vc.options.cost.dispatch;
+}
+
+/* An SC that cannot store wants nothing. */
+static bool wants(const struct vc_hart *h, enum vc_kind kind, const struct vc_line *line)
+{
+	return vc_holds(h) && !vc.ended && (kind != VC_SC || (h->reserved && h->reserved_line == line->tag));
+}
+
+void vc_line_wait_turn(struct vc_hart *h, enum vc_kind kind, uint64_t address, bool alone)
+{
+	uint64_t self = 1ull << h->index, cycles;
+
+	if (h->frozen)
+		return;
+	if (kind != VC_DATA && vc.options.store_buffer) {
+		vc_store_buffer_drain(h);
+		vc_come_first(h, kind);
+	}
+	if (!wants(h, kind, find(address)) || vc_cache_hit(h, vc_cache_copies(address), alone))
+		return;
+	hub.waiting |= self;
+	hub.wanted[h->index] = address;
+	while (wants(h, kind, find(address)) && (cycles = look_again(h))) {
+		find(address)->queue_cycles += cycles;
+		vc_charge(h, cycles);
+		vc_come_first(h, kind);
+	}
+	hub.waiting &= ~self;
+	if (wants(h, kind, find(address)))
+		hub.last = h->index;
+}
 
 /* The line comes to h, which asks for it at `now`. Returns when the access that it is for is done, which then takes `work` more. */
 static uint64_t transfer_end(struct vc_hart *h, struct vc_line *line, struct vc_copies *copies, uint64_t now, bool alone, uint64_t work,
@@ -22,8 +77,8 @@ static uint64_t transfer_end(struct vc_hart *h, struct vc_line *line, struct vc_
 	uint64_t start = line->busy_until > now ? line->busy_until : now, end;
 
 	if (vc.options.cost.dispatch) {
-		start = next_begin > start ? next_begin : start;
-		next_begin = start + vc.options.cost.dispatch;
+		start = hub.next_begin > start ? hub.next_begin : start;
+		hub.next_begin = start + vc.options.cost.dispatch;
 	}
 	line->queue_cycles += start - now;
 	*source = vc_cache_fetch(h, vc_line_address(line), copies, alone);

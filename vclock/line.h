@@ -22,6 +22,9 @@ void vc_line_load_reserved(struct vc_hart *h, uint64_t address);
 /* AMO, or SC that stores, at address: cost, then other harts' reservations break and their waiters become ready. release: it may go through
  * the hart's store buffer; the line counts as written when the store has it. */
 void vc_line_write(struct vc_hart *h, uint64_t address, bool release);
+/* With option turns, before an access that is an order point, whose clock has come: returns when the transfer that it needs may begin.
+ * alone: it must hold the line so. */
+void vc_line_wait_turn(struct vc_hart *h, enum vc_kind kind, uint64_t address, bool alone);
 void vc_line_count_park(const struct vc_hart *h);
 /* A plain access in RAM whose line the hart does not hold as it must, outside freezes. With data=ordered its turn has come, and a store
  * breaks reservations as above. */

@@ -85,3 +85,13 @@ void *vc_guest_bulk(uint64_t address, uint64_t bytes)
 		found = within(window[i].host, window[i].bytes, address - window[i].guest, bytes);
 	return found;
 }
+
+uint32_t vc_guest_instruction(uint64_t pc)
+{
+	const void *code = vc_guest(pc, 4);
+	uint32_t insn = 0;
+
+	if (code)
+		memcpy(&insn, code, sizeof(insn));
+	return insn;
+}

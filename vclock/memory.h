@@ -9,6 +9,8 @@
 bool vc_map_files(void);
 /* Where `bytes` at a guest address lie, NULL if that is not in RAM. */
 void *vc_guest(uint64_t address, unsigned bytes);
+/* The 32 bits of code at an address, 0 if that is not in RAM. */
+uint32_t vc_guest_instruction(uint64_t pc);
 /* The guest sees the file (enum hz_vc_file) from `guest` on; no effect where the file is unknown. */
 void vc_guest_window(uint64_t file, uint64_t guest, uint64_t bytes);
 /* The same in RAM or in a window. */

@@ -10,7 +10,7 @@
 #include "base.h"
 #include "clock_preset.h"
 
-enum kind { TEXT, NUMBER, SMALL, SWITCH, DATA, READS, BUSY, LR, PRESET, PIN, COUNT, JITTER, SWITCH_BY };
+enum kind { TEXT, NUMBER, SMALL, SWITCH, DATA, READS, BUSY, ARBITER, LR, PRESET, PIN, COUNT, JITTER, SWITCH_BY };
 struct key {
 	const char *name;
 	enum kind kind;
@@ -49,6 +49,7 @@ static const struct key keys[] = {
 	{ COST_KEY(branch) },
 	{ COST_KEY(csr) },
 	{ COST_KEY(div_bit) },
+	{ COST_KEY(loop_exit) },
 	{ COST_KEY(clean) },
 	{ COST_KEY(dispatch) },
 	{ COST_KEY(pause_multiple) },
@@ -56,6 +57,7 @@ static const struct key keys[] = {
 	{ "l2_bytes", NUMBER, FIELD(l2_bytes), 0, HZ_MAX_CACHE_BYTES },
 	{ "l2_ways", SMALL, FIELD(l2_ways), 1, HZ_MAX_CACHE_WAYS },
 	{ "busy", BUSY, FIELD(busy_access), 0, 0 },
+	{ "arbiter", ARBITER, FIELD(turns), 0, 0 },
 	{ "lr", LR, FIELD(lr_alone), 0, 0 },
 	{ "data", DATA, FIELD(data), 0, 0 },
 	{ "reads", READS, FIELD(merge), 0, 0 },
@@ -166,6 +168,7 @@ static bool set(struct vc_options *options, const struct key *key, const char *v
 	case DATA: return parse_data(value, field);
 	case READS: return parse_choice(value, "queue", "merge", field);
 	case BUSY: return parse_choice(value, "occupancy", "access", field);
+	case ARBITER: return parse_choice(value, "arrival", "turns", field);
 	case LR: return parse_choice(value, "read", "write", field);
 	case COUNT: return parse_choice(value, "segment", "insn", field);
 	case PIN: return parse_pin(value, key, field);
@@ -205,12 +208,14 @@ static void take_costs(struct vc_options *options, enum hz_clock_preset preset)
 					   .branch = from.branch,
 					   .csr = from.csr,
 					   .div_bit = from.div_bit,
+					   .loop_exit = from.loop_exit,
 					   .clean = from.clean,
 					   .l2 = from.l2,
 					   .dispatch = from.dispatch,
 					   .pause_multiple = from.pause_multiple };
 	options->data = from.data;
 	options->busy_access = from.busy == HZ_BUSY_ACCESS;
+	options->turns = from.arbiter == HZ_ARBITER_TURNS;
 	options->lr_alone = from.lr == HZ_LR_WRITE;
 	options->l2_bytes = from.l2_bytes;
 	options->l2_ways = from.l2_ways;
@@ -278,6 +283,10 @@ bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *t
 	if (!cache_is_possible("cache_bytes", options->cache_bytes, options->cache_ways, text, bytes) ||
 	    !cache_is_possible("l2_bytes", options->l2_bytes, options->l2_ways, text, bytes))
 		return false;
+	if (options->turns && !options->cost.dispatch) {
+		snprintf(text, bytes, "option arbiter=turns needs dispatch=CYCLES, 1 or more");
+		return false;
+	}
 	if (!options->ram) {
 		snprintf(text, bytes, "option ram=FILE is missing: the file behind the guest's RAM (memory-backend-file, share=on)");
 		return false;

@@ -26,6 +26,7 @@ struct vc_costs {
 	uint64_t clean;                              /* as remote, of a line that nobody has written since it came; 0: as that */
 	uint64_t l2;                                 /* as memory, of a line that the shared cache has */
 	uint64_t dispatch;                           /* between two transfers, of whatever line; 0: they know nothing of each other */
+	uint64_t loop_exit;                          /* a conditional branch backward that is not taken, beyond branch */
 	uint64_t pause_multiple;                     /* PAUSE ends at one; 0: at once */
 };
 
@@ -51,6 +52,7 @@ struct vc_options {
 	unsigned data;        /* enum hz_clock_data: whether plain loads and stores fetch lines too (data.h) */
 	bool merge;           /* reads of one line go side by side */
 	bool busy_access;     /* a transfer keeps its line busy until its access is done */
+	bool turns;           /* of the transfers that wait, the next hart's begins, by number */
 	bool lr_alone;        /* LR fetches its line as a write does */
 	unsigned cluster;     /* harts of a cluster; 0: all are near each other */
 	uint64_t cache_bytes; /* of each hart; 0: without limit */

@@ -29,33 +29,20 @@ void vc_pair_drop(struct vc_hart *h)
 	h->reserved = false;
 }
 
-/* Of the SC at hand. */
-static uint32_t instruction(const struct vc_hart *h)
-{
-	const void *code = vc_guest(h->wait_pc, 4);
-	uint32_t insn = 0;
-
-	if (code)
-		memcpy(&insn, code, sizeof(insn));
-	return insn;
-}
-
 static unsigned bytes_of(uint32_t insn) { return 1u << (insn >> 12 & 7); }
-
-static uint64_t address_of(const struct vc_hart *h, uint32_t insn) { return vc_register(h->index, insn >> 15 & 31); }
 
 static void write(const struct vc_pair *pair, uint64_t value) { memcpy(vc_guest(pair->address, pair->bytes), &value, pair->bytes); }
 
 void vc_pair_decide(struct vc_hart *h)
 {
 	struct vc_pair *pair = &h->pair;
-	uint32_t insn = instruction(h);
+	uint32_t insn = vc_guest_instruction(h->wait_pc);
 	bool same_width = bytes_of(insn) == pair->bytes;
 	bool may_store = pair->open && (value_of(pair) == pair->found || !same_width); /* as QEMU sees it */
 
 	pair->stores = may_store && same_width && h->reserved;
 	pair->hidden = may_store && !pair->stores && vc_guest(pair->address, pair->bytes) && vc.phase == VC_RUNNING &&
-		       address_of(h, insn) == pair->address;
+		       vc_register(h->index, insn >> 15 & 31) == pair->address;
 	if (pair->hidden) {
 		pair->held = value_of(pair);
 		write(pair, ~pair->found);

@@ -39,6 +39,7 @@ static void write_costs(FILE *out)
 		    { "branch", cost->branch },
 		    { "csr", cost->csr },
 		    { "div_bit", cost->div_bit },
+		    { "loop_exit", cost->loop_exit },
 		    { "clean", cost->clean },
 		    { "dispatch", cost->dispatch },
 		    { "pause_multiple", cost->pause_multiple },
@@ -64,10 +65,11 @@ static void write_parameters(FILE *out)
 	fprintf(out, "  \"parameters\": {\"preset\": \"%s\", \"harts\": %u, \"mhz\": %" PRIu64 ", ", o->preset, vc.harts, o->mhz);
 	write_costs(out);
 	fprintf(out,
-		"\"data\": \"%s\", \"reads\": \"%s\", \"busy\": \"%s\", \"lr\": \"%s\", \"hold\": %" PRIu64 ", \"spin_limit_ns\": %" PRIu64
-		", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
-		data_words[o->data], o->merge ? "merge" : "queue", o->busy_access ? "access" : "occupancy", o->lr_alone ? "write" : "read",
-		o->hold, o->spin_limit, o->count_each ? "insn" : "segment", o->race_check ? "true" : "false");
+		"\"data\": \"%s\", \"reads\": \"%s\", \"busy\": \"%s\", \"arbiter\": \"%s\", \"lr\": \"%s\", \"hold\": %" PRIu64
+		", \"spin_limit_ns\": %" PRIu64 ", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
+		data_words[o->data], o->merge ? "merge" : "queue", o->busy_access ? "access" : "occupancy", o->turns ? "turns" : "arrival",
+		o->lr_alone ? "write" : "read", o->hold, o->spin_limit, o->count_each ? "insn" : "segment",
+		o->race_check ? "true" : "false");
 	if (o->jitter.seed)
 		fprintf(out, "{\"seed\": %" PRIu64 ", \"permille\": %" PRIu64 "}},\n", o->jitter.seed, o->jitter.permille);
 	else

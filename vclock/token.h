@@ -45,11 +45,17 @@ void vc_abort_locked(const char *end, int exit_code);
 
 static inline bool vc_holds(const struct vc_hart *h) { return h->state == VC_RUN; }
 
-/* Order point: returns once the hart has the smallest key (or order is suspended: then vc_holds may be false). */
-static inline void vc_order(struct vc_hart *h, enum vc_kind kind)
+/* Returns once the hart has the smallest key (or order is suspended: then vc_holds may be false). */
+static inline void vc_come_first(struct vc_hart *h, enum vc_kind kind)
 {
 	if (__builtin_expect(!vc_holds(h) || vc_key(h) >= atomic_load_explicit(&h->limit, memory_order_relaxed), 0))
 		vc_order_wait(h, kind);
+}
+
+/* Order point. */
+static inline void vc_order(struct vc_hart *h, enum vc_kind kind)
+{
+	vc_come_first(h, kind);
 	if (__builtin_expect(vc_holds(h), 1))
 		vc_order_record(h, kind);
 }

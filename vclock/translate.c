@@ -21,13 +21,14 @@
 #define RESET_VECTOR 0x1000u /* of QEMU's virt machine: every hart's first block, the only one that is gated */
 
 static struct qemu_plugin_scoreboard *board;
-static qemu_plugin_u64 retired, beyond, of_stage[VC_STAGES];
+static qemu_plugin_u64 retired, beyond, behind_loop, of_stage[VC_STAGES];
 
 void vc_counters_create(void)
 {
 	board = qemu_plugin_scoreboard_new(64 + sizeof(struct vc_stage_counts)); /* the first cache line, and the account's */
 	retired = (qemu_plugin_u64){ board, 0 };
 	beyond = (qemu_plugin_u64){ board, sizeof(uint64_t) };
+	behind_loop = (qemu_plugin_u64){ board, 2 * sizeof(uint64_t) };
 	for (unsigned s = 0; s < VC_STAGES; s++)
 		of_stage[s] = (qemu_plugin_u64){ board, 64 + s * sizeof(uint64_t) };
 	for (unsigned i = 0; i < vc.harts; i++) {
@@ -39,14 +40,11 @@ void vc_counters_create(void)
 /* The pc, the kind, the aq and rl bits of an atomic and whether it releases only travel in the callback's pointer: no allocation per site. */
 enum { SITE_RL = 0x40, SITE_AQ = 0x80, SITE_RELEASE = 0x100, SITE_KIND = 0x3f, SITE_PC_SHIFT = 9 };
 
-/* With rl, without aq, the result goes to x0. */
-static bool releases(enum vc_kind kind, uint32_t word) { return kind == VC_AMO && (word >> 25 & 3) == 1 && !(word >> 7 & 31); }
-
 static void *site(uint64_t pc, enum vc_kind kind, uint32_t word)
 {
 	uint64_t bits = kind == VC_PLAIN ? 0 : word >> 25 & 3;
 
-	return (void *)(uintptr_t)(pc << SITE_PC_SHIFT | (releases(kind, word) ? SITE_RELEASE : 0) | bits << 6 | kind);
+	return (void *)(uintptr_t)(pc << SITE_PC_SHIFT | (kind == VC_AMO && vc_class_releases(word) ? SITE_RELEASE : 0) | bits << 6 | kind);
 }
 
 static uint64_t site_pc(const void *udata) { return (uintptr_t)udata >> SITE_PC_SHIFT; }
@@ -116,6 +114,33 @@ static void divides(unsigned int vcpu, void *udata)
 			vc_class_longer(word, dividend, divisor) * vc.options.cost.div_bit);
 }
 
+static uint32_t word_of(const struct qemu_plugin_insn *insn)
+{
+	uint32_t word = 0;
+
+	qemu_plugin_insn_data(insn, &word, sizeof(word));
+	return word;
+}
+
+/* A hart has come from a branch backward to what stands behind it. */
+static void left_loop(unsigned int vcpu, void *udata)
+{
+	vc_account_work(&vc.hart[vcpu], (enum vc_stage)(uintptr_t)udata, vc.options.cost.loop_exit);
+}
+
+/* A branch ends its block. It leaves the address behind it, and the next block looks whether that is its own. */
+static void watch_loops(struct qemu_plugin_tb *tb, size_t n)
+{
+	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0), *last = qemu_plugin_tb_get_insn(tb, n - 1);
+	uint64_t behind = qemu_plugin_insn_vaddr(last) + ((word_of(last) & 3) == 3 ? 4 : 2);
+
+	qemu_plugin_register_vcpu_insn_exec_cond_cb(first, left_loop, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_EQ, behind_loop,
+						    qemu_plugin_tb_vaddr(tb), (void *)(uintptr_t)vc_stage_of(qemu_plugin_tb_vaddr(tb)));
+	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(first, QEMU_PLUGIN_INLINE_STORE_U64, behind_loop, 0);
+	if (vc_class_loops(word_of(last)))
+		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(last, QEMU_PLUGIN_INLINE_STORE_U64, behind_loop, behind);
+}
+
 static void moved(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata)
 {
 	struct vc_hart *h = &vc.hart[vcpu];
@@ -164,12 +189,9 @@ static enum vc_kind decode(uint32_t word)
 	return vc.options.race_check && (word & 0x707f) == 0x000f ? VC_FENCE : VC_PLAIN;
 }
 
-static uint32_t word_of(const struct qemu_plugin_insn *insn)
+static bool needs_registers(enum vc_kind kind)
 {
-	uint32_t word = 0;
-
-	qemu_plugin_insn_data(insn, &word, sizeof(word));
-	return word;
+	return kind == VC_SC || kind == VC_REQUEST || (vc.options.turns && (kind == VC_AMO || kind == VC_LR));
 }
 
 static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_t word)
@@ -177,8 +199,8 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 	void *where = site(qemu_plugin_insn_vaddr(insn), kind, word);
 
 	if (kind != VC_PLAIN)
-		qemu_plugin_register_vcpu_insn_exec_cb(
-			insn, before, kind == VC_SC || kind == VC_REQUEST ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, where);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, before, needs_registers(kind) ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS,
+						       where);
 	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
 		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 kind == VC_LR ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W, where);
@@ -245,6 +267,8 @@ void vc_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		instrument(qemu_plugin_tb_get_insn(tb, 0), VC_GATE, 0);
 	if (qemu_plugin_tb_vaddr(tb) < HZ_RAM_BASE)
 		return; /* QEMU's boot ROM, before time begins */
+	if (vc.options.cost.loop_exit)
+		watch_loops(tb, n);
 	if (!vc.options.count_each || vc.options.profile)
 		count_segments(tb, n);
 	for (size_t i = 0; i < n; i++) {

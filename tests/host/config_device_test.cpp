@@ -521,6 +521,8 @@ TEST(DeviceConfig, ClockCostsFollowThePresetAndSingleKeysChangeIt)
 	EXPECT_EQ(hub.dispatch, 4u);
 	EXPECT_EQ(hub.l2_bytes, 1u << 20);
 	EXPECT_THROW(parse_device("clock: {l2_bytes: 96 KiB}\n", "t"), ConfigError);
+	EXPECT_EQ(parse_device("clock: {preset: rocket}\n", "t").clock.arbiter, uint32_t(HZ_ARBITER_TURNS));
+	EXPECT_THROW(parse_device("clock: {arbiter: turns}\n", "t"), ConfigError);
 	const hz_clock_costs clustered = parse_device("clock: {preset: clustered, cluster: 2, cache_bytes: 0}\n", "t").clock;
 	EXPECT_EQ(clustered.data, uint32_t(HZ_DATA_MOVES));
 	EXPECT_EQ(clustered.cluster, 2u);

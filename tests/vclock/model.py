@@ -18,7 +18,7 @@ COSTS = {
 # What a set of costs need not name: classes of instructions that cost no more than others, data as it is told to the plugin, reads of a line that merge, harts of a cluster,
 # caches, entries of a store buffer.
 CLASSES = ("load", "store", "mul", "div", "branch", "csr")
-USUAL = dict(data="free", reads="queue", busy="occupancy", lr="read", clean=0, dispatch=0, pause_multiple=0, div_bit=0, l2=20, l2_bytes=0, l2_ways=8,
+USUAL = dict(data="free", reads="queue", busy="occupancy", lr="read", clean=0, dispatch=0, arbiter="arrival", loop_exit=0, pause_multiple=0, div_bit=0, l2=20, l2_bytes=0, l2_ways=8,
              cluster=0, cache_bytes=0, cache_ways=8, store_buffer=0, **dict.fromkeys(CLASSES, 0))
 NEVER = float("inf")
 ORDERED_HINTS = {0x100: "sync", 0x102: "wait", 0x103: "wake", 0x109: "take"}
@@ -83,9 +83,10 @@ class Model:
         self.views = {n: memoryview(ram).cast(c) for n, c in ((1, "B"), (2, "H"), (4, "I"), (-4, "i"), (8, "Q"))}
         moves = self.cost["data"] == "moves"
         self.code = Code(elf, self.views, not moves, self.load_data if moves else self.load, self.store_data if moves else self.store, self.csr,
-                         {name: self.cost[name] for name in (*CLASSES, "div_bit")}, self.cost["data"] == "ordered")
+                         {name: self.cost[name] for name in (*CLASSES, "div_bit", "loop_exit")}, self.cost["data"] == "ordered")
         self.shared = Ways()
         self.next_transfer = 0  # begins then or later
+        self.waiting, self.last_in_turn = {}, 0  # hart → the line that it waits for; whose transfer began last
         self.lines, self.events, self.ended = {}, [], False
         self.order = []         # (clock, hart, kind, pc) of every order point outside freezes
         self.parks = self.wakes = 0
@@ -216,8 +217,9 @@ class Model:
         self.record(h, m[1] if m and m[1] in ("lr", "sc") else "amo" if m else i.name if i.raw in SYNC_WORDS else hint, i.pc)
         h.pc = i.next
         if m:
-            self.atomic(h, i, m)
-        elif hint == "wait" and not self.wait_for_wake(h):
+            self.come_to_atomic(h, i, m)
+            return
+        if hint == "wait" and not self.wait_for_wake(h):
             return
         elif hint == "wake":
             self.wake(h)
@@ -336,11 +338,58 @@ class Model:
             self.poke(word, 0)
             self.access(h, word, True)
 
+    # Turns
+    def come_to_atomic(self, h, i, m):
+        def then(h):
+            self.atomic(h, i, m)
+            self.advance(h)
+        if self.cost["arbiter"] != "turns" or h.frozen or self.is_release(i) and m[1] not in ("lr", "sc") and self.cost["store_buffer"]:
+            then(h)
+            return
+        line = self.lines.setdefault(self.address_of(h, i) >> 6, Line())
+
+        def wanted():
+            return m[1] != "sc" or h.line is line
+        self.drained(h)
+        self.turn(h, lambda h: self.take_turn(h, line, m[1] != "lr" or self.cost["lr"] == "write", wanted, then))
+
+    def take_turn(self, h, line, alone, wanted, then):
+        """What needs a transfer waits in the hub."""
+        if self.cost["arbiter"] != "turns" or h.frozen or not wanted() or self.has(h, line, alone):
+            then(h)
+            return
+        self.waiting[h.number] = line
+        self.look_at_hub(h, line, wanted, then)
+
+    def look_at_hub(self, h, line, wanted, then):
+        cycles = self.until_next_look(h) if wanted() else 0
+        if cycles:
+            line.queue_cycles += cycles
+            h.offset += cycles
+            self.turn(h, lambda h: self.look_at_hub(h, line, wanted, then))
+            return
+        del self.waiting[h.number]
+        if wanted():
+            self.last_in_turn = h.number
+        then(h)
+
+    def until_next_look(self, h):
+        first = max(self.waiting, key=lambda number: (number < self.last_in_turn, number))
+        late = max(self.waiting[first].busy, self.next_transfer) - self.clock(h)
+        return late if late > 0 else 0 if first == h.number else self.cost["dispatch"]
+
     # Lines
+    def address_of(self, h, i):
+        o = i.operands
+        return h.x[place(o[-1])[1]] if "(" in o[-1] else h.x[reg(o[-1])]
+
+    def is_release(self, i):
+        return i.raw >> 25 & 3 == 1 and not reg(i.operands[0])
+
     def atomic(self, h, i, m):
         kind, n = m[1], 8 if m[2] == "d" else 4
         o, x = i.operands, h.x
-        address = (x[place(o[-1])[1]] if "(" in o[-1] else x[reg(o[-1])])
+        address = self.address_of(h, i)
         old = self.load(address, n if n == 8 else -n)
         if kind == "lr":
             result = old
@@ -357,7 +406,7 @@ class Model:
             operand = x[reg(o[1])]
             value = AMO[kind](old, operand if n == 8 else word(operand) & MASK)
             self.store(address, n, value)
-            self.access(h, address, True, i.raw >> 25 & 3 == 1 and not reg(o[0]))
+            self.access(h, address, True, self.is_release(i))
             result = old
         d = reg(o[0])
         if d:
@@ -507,6 +556,9 @@ class Model:
 
             def turn_has_come(h):
                 self.record(h, "data", pc)
+                self.take_turn(h, line, write, lambda: True, begin)
+
+            def begin(h):
                 now = self.clock(h)
                 if not self.has(h, line, write):
                     end, source = self.transferred(h, line, number, write, now, 0)

@@ -235,6 +235,13 @@ TEST(Options, PresetsHaveWhatWasMeasured)
 }
 
 // The preset counts wherever it stands, single costs then change it.
+TEST(Options, TurnsNeedADispatcher)
+{
+	EXPECT_TRUE(Parsed({"arbiter=turns", "dispatch=4"}).good);
+	EXPECT_NE(Parsed({"arbiter=turns"}).told.find("arbiter=turns needs dispatch"), std::string::npos);
+	EXPECT_FALSE(Parsed({"arbiter=lottery", "dispatch=4"}).good);
+}
+
 TEST(Options, PresetsSetEveryCost)
 {
 	const struct {
@@ -265,6 +272,8 @@ TEST(Options, PresetsSetEveryCost)
 		EXPECT_EQ(o.data, from.data);
 		EXPECT_EQ(o.busy_access, from.busy == HZ_BUSY_ACCESS);
 		EXPECT_EQ(o.lr_alone, from.lr == HZ_LR_WRITE);
+		EXPECT_EQ(o.turns, from.arbiter == HZ_ARBITER_TURNS);
+		EXPECT_EQ(o.cost.loop_exit, from.loop_exit);
 		EXPECT_EQ(o.cost.clean, from.clean);
 		EXPECT_EQ(o.cost.dispatch, from.dispatch);
 		EXPECT_EQ(o.cost.pause_multiple, from.pause_multiple);

@@ -199,7 +199,7 @@ def class_of(name):
 
 class Program:
     """Blocks of one image as compiled Python, made when first reached. beyond: (class, cycles that its instructions add to hart.offset) …;
-    div_bit among them. ordered: plain accesses end blocks."""
+    div_bit and loop_exit among them. ordered: plain accesses end blocks."""
 
     def __init__(self, elf, beyond, ordered):
         self.insns, self.beyond, self.ordered = disassemble(elf), dict(beyond), ordered
@@ -214,7 +214,7 @@ class Program:
         if n1 == "addi" and o1[0] == o1[1] and o1[2] == "-1" and n2 == "bne" and o2[:2] == [o1[0], "x0"] and \
                 int(o2[2], 16) == start:
             r = reg(o1[0])
-            return [f"h.n+=2*(x[{r}] or 1<<64)", f"h.offset+={self.cost(second)}*(x[{r}] or 1<<64)", f"x[{r}]=0", f"return {second.next}"]
+            return [f"h.n+=2*(x[{r}] or 1<<64)", f"h.offset+={self.beyond.get('loop_exit', 0)}", f"h.offset+={self.cost(second)}*(x[{r}] or 1<<64)", f"x[{r}]=0", f"return {second.next}"]
         return None
 
     def cost(self, i):
@@ -231,6 +231,13 @@ class Program:
         half, is_signed = name.endswith("w"), "u" not in name
         form = ("W({})" if is_signed else "({}&0xffffffff)") if half else "S({})" if is_signed else "{}"
         return [f"h.offset+={self.beyond['div_bit']}*longer({','.join(form.format(f'x[{reg(o)}]') for o in operands[1:])})"]
+
+    def leave(self, i, target):
+        """How the block ends whose last instruction goes to target: a conditional branch backward that is not taken costs more."""
+        name, operands = expand(i)
+        if name not in BRANCHES or int(operands[-1], 16) >= i.pc or not self.beyond.get("loop_exit"):
+            return [f"return {target}"]
+        return [f"t={target}", f"h.offset+={self.beyond['loop_exit']}*(t=={i.next})", "return t"]
 
     def block(self, start):
         """What defines the function of the block at start, or the Insn if a synchronising one stands there."""
@@ -255,7 +262,7 @@ class Program:
                 break
             i = self.insns[i.next]
         if count:
-            lines += [f"h.n+={count}", *([f"h.offset+={beyond}"] if beyond else []), f"return {target}"]
+            lines += [f"h.n+={count}", *([f"h.offset+={beyond}"] if beyond else []), *self.leave(i, target)]
         return lines
 
 

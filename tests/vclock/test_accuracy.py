@@ -22,13 +22,14 @@ BUFFERED_COSTS = dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=2
 # As a chip with one hub, its caches made small, and with a second level.
 HUB_COSTS = dict(insn=1, local=3, remote=69, far=69, memory=110, clean=41, busy="access", occupancy=0, wake=0, pause=0, pause_multiple=32, data="ordered",
                  dispatch=4, load=1, mul=8, div=28, div_bit=1, csr=2, cache_bytes=1024, cache_ways=4, l2_bytes=16384, l2_ways=8, l2=50)
+TURN_COSTS = dict(HUB_COSTS, arbiter="turns", loop_exit=6)
 CLASS_COSTS = dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, load=2, store=1, mul=4, div=19, branch=3, csr=7)
 
-SETS = ("default", "classes", "ideal", "other", "plain", "cached", "buffered", "hub")
+SETS = ("default", "classes", "ideal", "other", "plain", "cached", "buffered", "hub", "turns")
 
 
 def costs_and_options(name):
-    named = {"other": OTHER_COSTS, "cached": CACHED_COSTS, "classes": CLASS_COSTS, "buffered": BUFFERED_COSTS, "hub": HUB_COSTS}
+    named = {"other": OTHER_COSTS, "cached": CACHED_COSTS, "classes": CLASS_COSTS, "buffered": BUFFERED_COSTS, "hub": HUB_COSTS, "turns": TURN_COSTS}
     if name in named:
         return named[name], ["mhz=1600", *(f"{k}={v}" for k, v in named[name].items())], 1600
     return model.COSTS[name], [f"preset={name}"], 1000

@@ -30,6 +30,11 @@ COSTS = {
     # Every transfer counts, in one queue: as on a chip whose harts share a hub.
     "hub": dict(insn=1, local=3, remote=69, far=69, memory=41, clean=40, busy="access", occupancy=0, wake=0, pause=0, pause_multiple=32, ipi=60,
                 data="ordered", dispatch=4, load=1, mul=8, div=28, div_bit=1, csr=2, cache_bytes=1024, cache_ways=4),
+    # … with an arbiter that goes round.
+    "turns": dict(insn=1, local=3, remote=69, far=69, memory=41, clean=40, busy="access", occupancy=0, wake=0, pause=0, pause_multiple=32, ipi=60,
+                  data="ordered", dispatch=4, arbiter="turns", loop_exit=6, load=1, cache_bytes=1024, cache_ways=4),
+    "round": dict(insn=0, local=10, remote=40, far=80, memory=100, clean=20, occupancy=20, dispatch=10, arbiter="turns", loop_exit=10, wake=10, pause=10,
+                  ipi=100, reads="merge", cluster=2, store_buffer=2),
     "crowded": dict(insn=0, local=10, remote=40, far=80, memory=100, clean=20, occupancy=20, dispatch=10, lr="write", wake=10, pause=10, pause_multiple=16,
                     ipi=100, data="ordered", reads="merge", cluster=2, cache_bytes=256, cache_ways=2, l2_bytes=512, l2_ways=2, l2=30, store_buffer=2),
     "second": dict(insn=1, local=2, remote=40, far=60, memory=90, clean=30, busy="access", occupancy=0, lr="write", wake=0, pause=7, pause_multiple=10, ipi=100,
@@ -293,6 +298,7 @@ MATRIX = (
     (8, "stored", 1600, 100), (7, "cached", 1600, 100), (16, "ties", 1000, 60), (16, "other", 1600, 60), (32, "default", 1000, 25),
     (64, "coarse", 1000, 8), (1, "hub", 1000, 100), (2, "hub", 1000, 200), (4, "hub", 1000, 150), (3, "crowded", 1000, 150), (5, "crowded", 1600, 100),
     (2, "second", 1000, 150), (7, "second", 333, 60), (16, "hub", 1000, 20), (16, "crowded", 1000, 20),
+    (2, "turns", 1000, 200), (4, "turns", 1600, 150), (16, "turns", 1000, 20), (3, "round", 1000, 150), (8, "round", 1000, 50),
 )
 
 if __name__ == "__main__":
