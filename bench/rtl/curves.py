@@ -1,0 +1,74 @@
+"""Lock curves of bench rtl: the cases, the rates of two machines side by side, errors and ranks."""
+# SPDX-License-Identifier: BSD-3-Clause
+import schema
+
+# Turns of two instructions: think and its spread, section; lines that a section writes beside its own; cycles that are counted.
+CASES = {
+    "L1": {"think": 200, "spread": 50, "section": 50, "lines": 0, "cycles": 60_000},
+    "L2": {"think": 25, "spread": 6, "section": 10, "lines": 0, "cycles": 30_000},
+    "L3": {"think": 200, "spread": 50, "section": 50, "lines": 4, "cycles": 60_000},
+}
+KINDS = ("tas", "ttas", "ticket", "mcs", "clh", "backoff")
+WARM = 5000       # cycles before counting begins: code and data are in the caches then
+TELLS_APART = 0.02 # rates that are as near as this have no order
+
+
+def cells(cases, kinds, harts):
+    return [(case, kind, n) for case in cases for kind in kinds for n in harts]
+
+
+def words(cell, seed):
+    case, kind, _ = cell
+    of = CASES[case]
+    return [schema.lock_kind_names().index(kind), of["think"], of["spread"], of["section"], of["lines"], WARM, of["cycles"], seed]
+
+
+def rate(told, cell):
+    """Sections in 1000 cycles, of all harts."""
+    if told[0] != 1:
+        raise ValueError(f"the lock of {cell} did not exclude")
+    return 1000 * sum(told[1:]) / CASES[cell[0]]["cycles"]
+
+
+def errors(rtl, clock):
+    """cell → by what part the virtual clock's rate is too high."""
+    return {cell: clock[cell] / rtl[cell] - 1 for cell in rtl}
+
+
+def mean(errs):
+    return sum(map(abs, errs)) / len(errs)
+
+
+def order(rates):
+    """Kinds, best first."""
+    return sorted(rates, key=lambda kind: -rates[kind])
+
+
+def swapped(rtl, clock):
+    """Pairs of kinds that the RTL tells apart, and the virtual clock the other way round."""
+    return [(a, b) for a in rtl for b in rtl if rtl[a] > rtl[b] * (1 + TELLS_APART) and clock[a] < clock[b]]
+
+
+def ranks(rtl, clock):
+    """(case, harts) → how both order the kinds, and what is swapped."""
+    out = {}
+    for case, n in dict.fromkeys((case, n) for case, _, n in rtl):
+        of = [{kind: rates[c, kind, m] for c, kind, m in rates if (c, m) == (case, n)} for rates in (rtl, clock)]
+        out[case, n] = {"rtl": order(of[0]), "clock": order(of[1]), "swapped": swapped(*of)}
+    return out
+
+
+def summary(rtl, clock):
+    """case or `all` → mean and greatest error."""
+    errs = errors(rtl, clock)
+    groups = {case: [e for cell, e in errs.items() if cell[0] == case] for case in dict.fromkeys(cell[0] for cell in errs)}
+    groups["all"] = list(errs.values())
+    return {name: {"mean": mean(of), "most": max(map(abs, of))} for name, of in groups.items()}
+
+
+def rows(rtl, clock):
+    """A line for each case and kind: RTL, virtual clock and error by harts."""
+    errs = errors(rtl, clock)
+    harts = sorted({n for _, _, n in rtl})
+    return [[f"{case} {kind}", *(f"{rtl[case, kind, n]:.2f}/{clock[case, kind, n]:.2f} ({100 * errs[case, kind, n]:+.0f} %)" for n in harts)]
+            for case, kind in dict.fromkeys((case, kind) for case, kind, _ in rtl)]
