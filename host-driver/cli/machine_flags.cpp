@@ -55,6 +55,11 @@ std::string MachineFlags::given(const std::string &but) const
 	return found == all_.end() ? "" : (*found)->get_name();
 }
 
+bool MachineFlags::gives(const std::string &option) const
+{
+	return std::any_of(all_.begin(), all_.end(), [&](const CLI::Option *one) { return one->get_name() == option && one->count() > 0; });
+}
+
 std::string find_config(const char *option, const std::string &name, const std::string &folder)
 {
 	const fs::path tree = data_tree();

@@ -21,6 +21,7 @@ struct MachineFlags {
 	MachineOptions options() const;
 	// The first of these options that the command line has, `but` aside, or nothing.
 	std::string given(const std::string &but = "") const;
+	bool gives(const std::string &option) const;
 
 private:
 	std::vector<const CLI::Option *> all_;

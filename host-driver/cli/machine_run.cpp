@@ -133,7 +133,7 @@ void MachineRun::measure(res::RunFacts &facts)
 	if (cut_short(facts.queues))
 		facts.interrupted = "measurement";
 	set_elapsed(facts);
-	static_cast<res::DeviceFigures &>(facts) = figures();
+	static_cast<res::DeviceFigures &>(facts) = res::figures_of(controller_);
 	res::subtract(facts, before_);
 	for (const replay::ThreadPlan &thread : plan_.threads)
 		facts.mapping.push_back(thread.source->cost());
@@ -176,27 +176,13 @@ void MachineRun::note_tailor(res::RunFacts &facts) const
 	facts.iotailor = replay::json_of(all);
 }
 
-res::DeviceFigures MachineRun::figures()
-{
-	return {controller_.log_harts(), controller_.log_flash(), controller_.log_ftl(), controller_.log_locks(), namespace_figures()};
-}
-
-std::vector<res::NamespaceFigures> MachineRun::namespace_figures()
-{
-	std::vector<res::NamespaceFigures> parts;
-	if (machine_.config().namespaces > 1)
-		for (const uint32_t nsid : controller_.namespaces())
-			parts.push_back({nsid, controller_.log_ftl(nsid)});
-	return parts;
-}
-
 // On a device of others nothing is set to zero: another run may be in the midst of its measurement.
 void MachineRun::begin_accounts()
 {
 	if (machine_.is_ours())
 		controller_.reset_stats();
 	else
-		before_ = figures();
+		before_ = res::figures_of(controller_);
 }
 
 // Queues of a device that is up are those that are free.

@@ -43,8 +43,6 @@ public:
 
 private:
 	void note_tailor(res::RunFacts &facts) const;
-	res::DeviceFigures figures();
-	std::vector<res::NamespaceFigures> namespace_figures();
 	void begin_accounts();
 	void make_queues();
 	std::vector<FoundSpace> found_spaces();

@@ -129,6 +129,15 @@ void add_text(CLI::App &app, const std::string &name, std::string &out, const st
 	});
 }
 
+void add_optional(CLI::App &app, const std::string &name, const std::string &allowed, const std::string &help, Take take)
+{
+	const auto check = [name, take = std::move(take)](const std::string &text) {
+		if (const std::string wrong = take(text); !wrong.empty())
+			throw CLI::ValidationError(name + " " + wrong);
+	};
+	app.add_option_function<std::string>(name, check, in_lines(help))->type_name(allowed)->expected(0, 1);
+}
+
 void add_flag(CLI::App &app, const std::string &name, bool &out, const std::string &help)
 {
 	app.add_flag(name, out, in_lines(help))->disable_flag_override();

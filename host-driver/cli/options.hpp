@@ -26,6 +26,8 @@ void add_namespace(CLI::App &app, uint32_t &out);
 void add_real(CLI::App &app, const std::string &name, double &out, double low, double high, const std::string &help);
 void add_choice(CLI::App &app, const std::string &name, std::string &out, std::span<const std::string_view> words, const std::string &help);
 void add_text(CLI::App &app, const std::string &name, std::string &out, const std::string &kind, const std::string &help);
+// With a value or without one: `take` gets an empty text then.
+void add_optional(CLI::App &app, const std::string &name, const std::string &allowed, const std::string &help, Take take);
 // Without a value.
 void add_flag(CLI::App &app, const std::string &name, bool &out, const std::string &help);
 

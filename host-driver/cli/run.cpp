@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/power_cut.hpp"
 #include "cli/run_flags.hpp"
+#include "cli/run_recorded.hpp"
 #include "keep_size.h"
 #include "report/run_report.hpp"
 #include "results/timeline.hpp"
@@ -152,6 +153,7 @@ template <class Work> res::RunFacts facts_of(const std::string &out, Work work)
 	}
 }
 
+// Whatever measured.
 void report_all(const RunFlags &flags, const res::RunFacts &facts)
 {
 	if (!facts.prepared_key.empty())
@@ -172,19 +174,12 @@ void run_attached(const RunFlags &flags, const std::string &folder)
 	report_all(flags, facts_of(flags.out, [&] { return run_workload_on(*machine, flags.overwrite, workload, workload.name); }));
 }
 
-void run(RunFlags flags)
+// The measurement of a machine of our own, which may end by a power cut.
+void run_own(const RunFlags &flags, const MachineOptions &machine, const std::function<res::RunFacts()> &measure)
 {
-	if (const std::string folder = flags.folder(); !folder.empty())
-		return run_attached(flags, folder);
-	const wl::Workload workload = flags.load();
-	const MachineOptions machine = flags.machine_options();
-	require_writable_folder("--out", flags.out);
-	require_writable_file("--timeline", flags.timeline);
-	say_what(workload, machine.config);
-	stay_on_one_core(machine);
 	res::RunFacts facts;
 	try {
-		facts = facts_of(flags.out, [&] { return run_workload(machine, workload, workload.name); });
+		facts = facts_of(flags.out, measure);
 	} catch (const PowerCut &cut) {
 		report_power_cut(machine, cut, flags.out);
 		return report_races_before(cut.what());
@@ -194,6 +189,41 @@ void run(RunFlags flags)
 		report_races(facts);
 	if (!flags.power_cut.text.empty())
 		std::printf("the run ended before the power cut at %s\n", flags.power_cut.text.c_str());
+}
+
+void prepare_outputs(const RunFlags &flags, const MachineOptions &machine)
+{
+	require_writable_folder("--out", flags.out);
+	require_writable_file("--timeline", flags.timeline);
+	stay_on_one_core(machine);
+}
+
+void run_as_recorded(const RunFlags &flags)
+{
+	flags.check_as_recorded();
+	const fabrics::Recording recording = fabrics::read_recording(flags.trace);
+	const MachineOptions machine = flags.machine_options();
+	std::printf("%s, recorded on %s with %u workers, on %s: %zu commands, %u workers\n", flags.trace.c_str(),
+		    recording.head.device.c_str(), recording.head.workers, machine.config.name, recording.commands.size(),
+		    machine.config.worker_count);
+	flush_output();
+	prepare_outputs(flags, machine);
+	run_own(flags, machine, [&] { return run_recorded(machine, recording, flags.trace); });
+}
+
+void run(RunFlags flags)
+{
+	if (flags.as_recorded)
+		return run_as_recorded(flags);
+	if (fabrics::is_recording(flags.trace))
+		throw Error("--trace " + flags.trace + " is a recording of ./hartzone serve --record: add --as-recorded");
+	if (const std::string folder = flags.folder(); !folder.empty())
+		return run_attached(flags, folder);
+	const wl::Workload workload = flags.load();
+	const MachineOptions machine = flags.machine_options();
+	say_what(workload, machine.config);
+	prepare_outputs(flags, machine);
+	run_own(flags, machine, [&] { return run_workload(machine, workload, workload.name); });
 }
 
 } // namespace

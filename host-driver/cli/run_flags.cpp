@@ -61,6 +61,7 @@ std::string take_tailor(const std::string &text, RunFlags &flags)
 
 void RunFlags::add_to(CLI::App &command)
 {
+	command_ = &command;
 	add_workload_options(command);
 	add_trace_options(command);
 	add_check_options(command);
@@ -134,6 +135,10 @@ void RunFlags::add_trace_options(CLI::App &command)
 		"How records are divided among the threads. stream: each process, disk or file of the trace has one thread. address: each part of the "
 		"address space has one. Default: auto, by stream if that occupies all threads. E.g. --split stream");
 	add_flag(command, "--timestamps", timestamps, "Replay by the trace's timestamps. Default: as fast as the queue depth allows");
+	add_flag(
+		command, "--as-recorded", as_recorded,
+		"The file of --trace is a recording of ./hartzone serve --record: each of its commands is repeated in its queue, at its arrival; the "
+		"result says whether the device did the same, to the nanosecond");
 	add_real(command, "--time-scale", time_scale, 1e-6, 1e6,
 		 "Device time per trace time, with --timestamps: 0.1 is ten times as fast as recorded. Default: 1. E.g. --time-scale 0.1");
 }
@@ -268,6 +273,20 @@ wl::Workload RunFlags::load() const
 	if (ahead != UINT64_MAX)
 		w.ahead = uint32_t(ahead);
 	return w;
+}
+
+void RunFlags::check_as_recorded() const
+{
+	static const std::set<std::string> fit = {"--as-recorded", "--trace",        "--out",          "--timeline",
+						  "--race-check",  "--clock-jitter", "--power-cut-at", "--format-image"};
+	if (trace.empty())
+		throw Error("--as-recorded repeats a recording: name it with --trace");
+	if (machine.clock != "virtual")
+		throw Error("--as-recorded repeats device time: leave out --clock real");
+	for (const CLI::Option *option : command_->get_options())
+		if (option->count() && !fit.count(option->get_name()) && !machine.gives(option->get_name()))
+			throw Error(option->get_name() +
+				    " has no effect with --as-recorded, which repeats each command as it was: leave it out");
 }
 
 // The seed is the workload's too.

@@ -20,8 +20,8 @@ struct RunFlags {
 	uint64_t threads = 0, queue_depth = 0, max_ops = 0, tailor_sectors = 0;
 	double time_scale = 0;
 	uint64_t ahead = UINT64_MAX; // not given
-	bool iotailor = false, timestamps = false, quick = false, no_verify = false, race_check = false, format_image = false,
-	     overwrite = false;
+	bool iotailor = false, timestamps = false, as_recorded = false, quick = false, no_verify = false, race_check = false,
+	     format_image = false, overwrite = false;
 
 	void add_to(CLI::App &command);
 	// The workload file with the options laid over it, and the machine. Throw a sentence for what cannot be had, and for options that
@@ -30,8 +30,11 @@ struct RunFlags {
 	MachineOptions machine_options() const;
 	// Of the device to attach to, or nothing.
 	std::string folder() const;
+	// With --as-recorded: nothing is given that would have no effect.
+	void check_as_recorded() const;
 
 private:
+	const CLI::App *command_ = nullptr;
 	std::string given_for_new_device() const;
 	void add_workload_options(CLI::App &command);
 	void add_trace_options(CLI::App &command);

@@ -11,6 +11,7 @@
 #include "cli/child.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/serve_target.hpp"
 #include "cli/visit.hpp"
 #include "session/error.hpp"
 #include "session/interrupt.hpp"
@@ -22,6 +23,7 @@ namespace hz::cli {
 
 namespace {
 
+constexpr const char *target_variable = "HARTZONE_NVME_CONNECT"; // for a command: how a Linux host attaches the device
 constexpr auto look_again = std::chrono::milliseconds(100);
 
 void print_devices(const MachineFlags &flags, const std::vector<std::string> &words)
@@ -61,10 +63,47 @@ void require_program(const std::vector<std::string> &command)
 		throw Error("there is no program " + command.front() + " to run on the device");
 }
 
-void run(const MachineFlags &flags, const std::vector<std::string> &command)
+// With a target, whose clock is the virtual one unless the user chooses.
+MachineOptions machine_options(const MachineFlags &flags, const TargetFlags &target)
+{
+	MachineFlags chosen = flags;
+	if (target.address && !flags.gives("--clock"))
+		chosen.clock = "virtual";
+	MachineOptions options = chosen.options();
+	target.check(options.virtual_clock);
+	target.apply(options);
+	return options;
+}
+
+void say(const std::string &text)
+{
+	std::fputs(text.c_str(), stdout);
+	std::fflush(stdout);
+}
+
+// Hosts on a network have the device for as long as it is up, or the command runs.
+void serve_hosts(Visit &visit, const TargetFlags &flags, const std::vector<std::string> &command)
+{
+	ServeTarget target(visit.controller(), flags);
+	const auto end = [&] { say(target.end()); };
+	if (!command.empty()) {
+		target.start();
+		return visit.run({.words = command, .settings = {target_variable + ("=" + target.connect_line())}}, end);
+	}
+	const GentleStop gentle;
+	print_use(visit.machine().run_directory().string());
+	say(target.text());
+	target.run(stop_asked);
+	end();
+	visit.end();
+}
+
+void run(const MachineFlags &flags, const TargetFlags &target, const std::vector<std::string> &command)
 {
 	require_program(command);
-	Visit visit(flags);
+	Visit visit(machine_options(flags, target));
+	if (target.address)
+		return serve_hosts(visit, target, command);
 	if (!command.empty())
 		return visit.run({.words = command, .settings = {}});
 	const GentleStop gentle;
@@ -78,10 +117,12 @@ void run(const MachineFlags &flags, const std::vector<std::string> &command)
 void add_serve(CLI::App &app)
 {
 	auto flags = std::make_shared<MachineFlags>();
+	auto target = std::make_shared<TargetFlags>();
 	auto list = std::make_shared<bool>(false);
 	auto words = std::make_shared<std::vector<std::string>>();
 	CLI::App *command = app.add_subcommand("serve", "Keep a device up for other commands and programs");
 	flags->add_to(*command, "real");
+	target->add_to(*command);
 	add_flag(*command, "--list", *list, "Print the run folders of this user's devices that are up, one a line, and boot none");
 	command->add_option("COMMAND", *words, "Behind --: what to run on the device, which ends with it")->type_name("");
 	command->footer(
@@ -90,9 +131,10 @@ void add_serve(CLI::App &app)
 		"from the others; those that are still there at the shutdown get errors. Behind --: a command to run on the device, which ends\n"
 		"with it; it finds the run folder in $HARTZONE_ATTACH, as does every ./hartzone command inside.\n"
 		"Examples:\n"
+		"  ./hartzone serve --device conzone-f2fs-patched --nvme-tcp\n"
 		"  ./hartzone serve --device small -- sh -c './hartzone nvme zns finish-zone -s 128; ./hartzone info --zones'\n"
 		"  ./hartzone serve --list");
-	command->callback([flags, list, words] { *list ? print_devices(*flags, *words) : run(*flags, *words); });
+	command->callback([flags, target, list, words] { *list ? print_devices(*flags, *words) : run(*flags, *target, *words); });
 }
 
 } // namespace hz::cli

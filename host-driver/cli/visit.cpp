@@ -75,12 +75,14 @@ void Visit::end()
 	machine_->require_exit(std::chrono::milliseconds(60000));
 }
 
-void Visit::run(Child child)
+void Visit::run(Child child, const std::function<void()> &before_end)
 {
 	const GentleStop gentle;
 	child.settings.push_back(std::string(attach_variable) + "=" + machine_->run_directory().string());
 	std::fflush(stdout);
 	const int code = call(child);
+	if (before_end)
+		before_end();
 	end();
 	if (stop_asked())
 		throw Interrupted();

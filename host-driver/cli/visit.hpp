@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -42,8 +43,8 @@ public:
 	// An own device is shut down, so that everything is durable; another's gets back what it gave.
 	void end();
 	// Runs a program on the device, and ends the visit in order, also when a signal has ended the program: Interrupted then. Throws
-	// its exit code unless that is 0.
-	void run(Child child);
+	// its exit code unless that is 0. before_end: what else is to be done then.
+	void run(Child child, const std::function<void()> &before_end = {});
 
 private:
 	explicit Visit(std::unique_ptr<Machine> machine);

@@ -35,7 +35,22 @@ void subtract(hz_lock_entry &lock, const hz_lock_entry &base)
 	lock.handovers -= base.handovers;
 }
 
+std::vector<NamespaceFigures> namespace_figures(Controller &controller)
+{
+	std::vector<NamespaceFigures> parts;
+	if (controller.machine().config().namespaces > 1)
+		for (const uint32_t nsid : controller.namespaces())
+			parts.push_back({nsid, controller.log_ftl(nsid)});
+	return parts;
+}
+
 } // namespace
+
+DeviceFigures figures_of(Controller &controller)
+{
+	return {controller.log_harts(), controller.log_flash(), controller.log_ftl(), controller.log_locks(),
+		namespace_figures(controller)};
+}
 
 void subtract(DeviceFigures &figures, const DeviceFigures &before)
 {

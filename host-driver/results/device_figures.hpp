@@ -3,6 +3,7 @@
 #pragma once
 
 #include "logs.h"
+#include "session/controller.hpp"
 
 #include <vector>
 
@@ -20,6 +21,9 @@ struct DeviceFigures {
 	std::vector<hz_lock_entry> locks;
 	std::vector<NamespaceFigures> namespaces; /* that are attached, where the device has several: parts of `ftl` */
 };
+
+/* Asks for them. */
+DeviceFigures figures_of(Controller &controller);
 
 /* Leaves what the device did since `before`, figures of the same device from an earlier moment. Longest times and 99th percentiles of locks
  * cannot be told apart by time and stay as they are. */

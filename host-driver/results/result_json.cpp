@@ -385,6 +385,7 @@ json result_json(const RunFacts &f)
 		{"mapping", mapping_json(f.mapping)},
 		{"iotailor", f.iotailor},
 		{"trace", trace_json(f)},
+		{"as_recorded", f.as_recorded},
 		{"interrupted", f.interrupted.empty() ? json() : json(f.interrupted)},
 		{"preparation",
 		 {{"write_bytes", prepared.of(Kind::write).bytes},

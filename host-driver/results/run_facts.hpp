@@ -38,6 +38,7 @@ struct RunFacts : DeviceFigures {
 	std::vector<nlohmann::json> mapping; /* per thread: cost of the mapping, or null */
 	nlohmann::json iotailor;             /* what IOTailor did, or null */
 	nlohmann::json trace;                /* what is known of the replayed trace, or null */
+	nlohmann::json as_recorded;          /* of a recording: how far the device did the same, or null */
 	std::string interrupted;             /* "measurement" or "verification", whatever the user cut short; or empty */
 	std::string plugin_report;           /* JSON text of the virtual clock plugin, or empty */
 	std::string timeline;                /* spans of the plugin (vclock/timeline.h), or empty */

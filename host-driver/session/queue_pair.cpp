@@ -143,20 +143,6 @@ nvme_sqe QueuePair::zone_report(uint64_t start, uint32_t bytes, bool partial)
 	return sqe;
 }
 
-uint64_t QueuePair::bytes_of(const nvme_sqe &sqe)
-{
-	switch (sqe.opcode) {
-	case NVME_IO_READ:
-	case NVME_IO_COMPARE:
-	case NVME_IO_WRITE:
-	case NVME_IO_ZONE_APPEND: return ((sqe.cdw12 & 0xffff) + 1ull) * HZ_SECTOR_BYTES;
-	case NVME_IO_ZONE_MGMT_RECV: return (sqe.cdw12 + 1ull) * 4;
-	case NVME_IO_COPY: return ((sqe.cdw12 & 0xff) + 1) * sizeof(nvme_copy_range);
-	case NVME_IO_DATASET_MANAGEMENT: return ((sqe.cdw10 & 0xff) + 1) * sizeof(nvme_dsm_range);
-	default: return 0;
-	}
-}
-
 void QueuePair::check_bytes(uint64_t bytes) const
 {
 	if (bytes > options_.data_bytes)

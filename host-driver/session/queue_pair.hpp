@@ -113,7 +113,7 @@ public:
 	static nvme_sqe zone_send(uint64_t zone_start_lba, nvme_zone_send_action action, bool all = false);
 	static nvme_sqe zone_report(uint64_t start_lba, uint32_t bytes, bool partial = true);
 	// Bytes that a command moves by its opcode and fields.
-	static uint64_t bytes_of(const nvme_sqe &sqe);
+	static constexpr uint64_t bytes_of(const nvme_sqe &sqe);
 
 	// Places a command. arrival_ns: device time of its doorbell, at most HZ_ARRIVAL_MOST_NS; raised to the latest arrival so far if
 	// earlier (a queue is in order). Earlier than the promised horizon is a bug in the caller and throws. Returns the arrival time used.
@@ -192,5 +192,19 @@ private:
 	std::vector<Completion> batch_;
 	std::optional<QueueTuples> tuples_; // of a device with protection information
 };
+
+constexpr uint64_t QueuePair::bytes_of(const nvme_sqe &sqe)
+{
+	switch (sqe.opcode) {
+	case NVME_IO_READ:
+	case NVME_IO_COMPARE:
+	case NVME_IO_WRITE:
+	case NVME_IO_ZONE_APPEND: return ((sqe.cdw12 & 0xffff) + 1ull) * HZ_SECTOR_BYTES;
+	case NVME_IO_ZONE_MGMT_RECV: return (sqe.cdw12 + 1ull) * 4;
+	case NVME_IO_COPY: return ((sqe.cdw12 & 0xff) + 1) * sizeof(nvme_copy_range);
+	case NVME_IO_DATASET_MANAGEMENT: return ((sqe.cdw10 & 0xff) + 1) * sizeof(nvme_dsm_range);
+	default: return 0;
+	}
+}
 
 } // namespace hz

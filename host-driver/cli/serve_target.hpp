@@ -1,0 +1,64 @@
+// ServeTarget: the part of `serve` that shows the device to hosts on a network, over NVMe/TCP.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "fabrics/server.hpp"
+
+namespace hz::cli {
+
+struct TargetFlags {
+	std::optional<fabrics::Address> address; // none: there is no target
+	bool open = false;
+	std::string name, record;
+	uint64_t lanes = 8;
+	double transport_us = 20, slow_down = 1;
+
+	void add_to(CLI::App &command);
+	// Throws Error for what cannot be had, before anything is started.
+	void check(bool virtual_clock) const;
+	// What the device's machine needs for it.
+	void apply(MachineOptions &options) const;
+	fabrics::LaneOptions lane_options() const;
+
+private:
+	std::vector<const CLI::Option *> others_; // than --nvme-tcp
+};
+
+// A target on a device that is up. Hosts find it from start() on.
+class ServeTarget {
+public:
+	ServeTarget(Controller &controller, const TargetFlags &flags);
+	~ServeTarget();
+
+	// The command that attaches a Linux host, and what Linux takes.
+	std::string connect_line() const;
+	std::string text() const;
+	// In this thread, until `stopped`; throws Error when the device dies.
+	void run(const std::function<bool()> &stopped);
+	// In a thread of its own, until end().
+	void start();
+	// Everything of the hosts' that is under way is waited for. What happened, in lines to print. Throws what the thread has thrown.
+	std::string end();
+	const fabrics::Address &address() const { return server_.address(); }
+	const std::string &subsystem_name() const { return subsystem_->options().name; }
+
+private:
+	Controller &controller_;
+	std::vector<uint32_t> attached_; // namespaces; asked before the lanes are made, behind which all is recorded
+	fabrics::Server server_;
+	std::unique_ptr<fabrics::DeviceBackend> backend_;
+	std::shared_ptr<fabrics::Subsystem> subsystem_;
+	std::thread thread_;
+	std::exception_ptr failed_;
+	std::string record_;
+};
+
+} // namespace hz::cli

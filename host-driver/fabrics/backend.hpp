@@ -1,0 +1,151 @@
+// Backend: where the commands of all hosts go, and the one that is a device: its queue pairs, each a lane that several host queues may
+// share, and one thread for admin commands, which may take longer than hosts wait for I/O.
+//
+// Under the virtual clock device time is paced by the wall clock. A command arrives at the device time that it is now, and the modelled
+// transport behind that; until then, and no further, the queues promise device time; and a completion is handed over when it is its time.
+// What comes after that is late, because the emulation is slower than the device that it emulates, and is counted. An admin command waits until
+// the I/O commands before it have ended and device time stands, and those behind it wait for it: a recording repeats it in its place.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "fabrics/connection.hpp"
+#include "fabrics/record.hpp"
+#include "session/controller.hpp"
+
+namespace hz::fabrics {
+
+// A command of the device's.
+struct Job {
+	nvme_sqe sqe{}; // but for id and PRPs
+	Bytes out, in;  // in: as large as what comes
+	Answer answer;
+	std::function<void(Job &)> done;
+};
+using JobPtr = std::shared_ptr<Job>;
+
+// One thread calls it, and is called back by turn() alone.
+class Backend {
+public:
+	virtual ~Backend() = default;
+	virtual unsigned lanes() const = 0;
+	virtual void admin(JobPtr job) = 0;
+	virtual void io(unsigned lane, JobPtr job) = 0;
+	// True: the device has not begun with it, and never will; `done` is not called.
+	virtual bool withdraw(unsigned lane, const JobPtr &job) = 0;
+	// Readable when turn() has something to do earlier than it has said.
+	virtual int event_fd() const = 0;
+	// Moves what can be moved, and says when it wants to be called again. Throws Error when the device has died.
+	virtual std::chrono::nanoseconds turn() = 0;
+};
+constexpr std::chrono::nanoseconds no_hurry = std::chrono::hours(1);
+
+// Device time as the wall clock paces it: it begins at `origin_ns`, and passes `slow_down` times slower.
+class Pacer {
+public:
+	Pacer(uint64_t origin_ns, uint64_t transport_ns, double slow_down, Clock::time_point begun)
+		: origin_ns_(origin_ns), transport_ns_(transport_ns), slow_down_(slow_down), begun_(begun)
+	{
+	}
+	uint64_t device_ns(Clock::time_point wall) const;
+	// When a command arrives that comes now; never earlier than the one before.
+	uint64_t arrival_ns(Clock::time_point wall);
+	std::chrono::nanoseconds wall_for(uint64_t device_ns) const;
+	uint64_t transport_ns() const { return transport_ns_; }
+
+private:
+	uint64_t origin_ns_, transport_ns_, last_arrival_ns_ = 0;
+	double slow_down_;
+	Clock::time_point begun_;
+};
+
+// How much later than its device time a completion was handed over, in device time.
+struct Lateness {
+	uint64_t commands = 0, late = 0, sum_ns = 0, worst_ns = 0; // late: by more than the transport takes
+	void add(uint64_t late_ns, uint64_t transport_ns);
+};
+// "1234 commands, 3 % of them late …", or nothing for none.
+std::string lateness_text(const Lateness &lateness);
+
+struct LaneOptions {
+	unsigned lanes = 8, depth = 128;
+	uint64_t transport_ns = 20000;
+	double slow_down = 1;
+	QueueOptions queue() const;
+	// Of the region, for all of them.
+	uint64_t shared_bytes() const;
+};
+// The lanes' queue pairs, with ids from 1 on, and device time when they are there. What a recording repeats begins in the same way: the
+// harts' caches are then as they were.
+struct Lanes {
+	std::vector<std::unique_ptr<QueuePair>> pairs;
+	uint64_t now_ns;
+};
+Lanes make_lanes(Controller &controller, const LaneOptions &options);
+
+class DeviceBackend final : public Backend {
+public:
+	// record: where each I/O command is written, or nothing.
+	DeviceBackend(Controller &controller, const LaneOptions &options, std::unique_ptr<Recorder> record);
+	// The queue pairs stay until the controller is shut down.
+	~DeviceBackend() override;
+
+	unsigned lanes() const override { return static_cast<unsigned>(lanes_.size()); }
+	void admin(JobPtr job) override;
+	void io(unsigned lane, JobPtr job) override;
+	bool withdraw(unsigned lane, const JobPtr &job) override;
+	int event_fd() const override { return answered_.get(); }
+	std::chrono::nanoseconds turn() override;
+
+	// Once: what the device has begun with is waited for, what waits for it is dropped, and the record ends. The digest of what is in it.
+	std::string end();
+	const Lateness &lateness() const { return lateness_; }
+
+private:
+	struct Lane {
+		std::unique_ptr<QueuePair> pair;
+		std::deque<JobPtr> waiting;
+		std::vector<JobPtr> under_way;    // by command id
+		std::deque<Completion> completed; // not yet handed over
+		bool news = false;                // since the last promise
+	};
+	bool time_stands() const;
+	void begin_admin();
+	void take_admin_answers();
+	void serve_admin();
+	void stop_admin();
+	void run_admin(Job &job);
+	void reap(Clock::time_point now);
+	void hand_over(Lane &lane, Clock::time_point now);
+	void finish(Lane &lane, const Completion &completion);
+	void place(Lane &lane, uint64_t arrival_ns);
+	void promise(Lane &lane, uint64_t horizon_ns);
+	std::chrono::nanoseconds next_turn(const Lane &lane, Clock::time_point now) const;
+
+	Controller &controller_;
+	bool virtual_clock_;
+	std::vector<Lane> lanes_;
+	std::unique_ptr<Recorder> record_;
+	Pacer pacer_;
+	Lateness lateness_;
+	Clock::time_point moved_; // when the device last completed a command, or had none
+	Descriptor answered_;
+	std::deque<JobPtr> admin_asked_; // not yet begun with
+	bool admin_runs_ = false;
+	uint64_t stands_ns_ = 0; // device time when the last lane left it
+	std::mutex lock_;        // the three below
+	std::condition_variable asked_;
+	std::deque<JobPtr> admin_waiting_, admin_answered_;
+	bool ending_ = false;
+	std::thread admin_thread_;
+};
+
+} // namespace hz::fabrics

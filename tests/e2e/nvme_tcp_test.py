@@ -1,0 +1,131 @@
+"""The device as an NVMe/TCP target: hosts (tests/fabrics/load.cpp) at once and in turn, one that is killed, both parts of a device with
+conventional zones, a recording that is repeated to the nanosecond, and what is refused before anything is booted."""
+# SPDX-License-Identifier: BSD-3-Clause
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest.needs import device_problem  # noqa: E402
+
+MISSING = device_problem()
+DRIVER, LOAD = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_NVME_TCP_LOAD", "")
+HANG_S = 200  # longer than any load explains
+# Words of $HARTZONE_NVME_CONNECT: nvme connect -t tcp -a ADDRESS -s PORT -n NAME
+HOST = f'set -- $HARTZONE_NVME_CONNECT; load="{LOAD} $8 ${{10}}"; '
+
+
+@unittest.skipIf(MISSING, MISSING)
+class NvmeTcp(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="hz-tcp-")
+        self.addCleanup(folder.cleanup)
+        self.base = pathlib.Path(folder.name)
+        (self.base / "runs").mkdir()
+        self.environment = {**os.environ, "HARTZONE_RUN_BASE": str(self.base / "runs")}
+
+    def call(self, *words):
+        return subprocess.run([DRIVER, *map(str, words)], capture_output=True, check=False, env=self.environment, timeout=HANG_S, text=True)
+
+    def serve(self, script, *words, device="small-mixed"):
+        run = self.call("serve", "--device", device, "--nvme-tcp", "0", *words, "--", "sh", "-ec", HOST + script)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        return run.stdout
+
+    def repeat(self, record, *words, device="small-mixed"):
+        out = self.base / "out"
+        run = self.call("run", "--device", device, "--trace", record, "--as-recorded", "--out", out, *words)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        return json.loads((out / "result.json").read_text())["as_recorded"], run.stdout
+
+    def test_both_parts_of_a_device_and_the_recording_of_it(self):
+        record = self.base / "mixed.hzr"
+        said = self.serve("$load zones; $load blocks; $load 2 write 0.5 4; $load 2 mixed 0.5 16; $load 2 read 0.5 1", "--record", record)
+        self.assertEqual(said.count("all as it should be"), 2)
+        self.assertEqual(len(re.findall(r"(?m)^(?:write|mixed|read), .* 0 failed$", said)), 3, said)
+        self.assertRegex(said, r"10 connections of hosts; \d+ commands; \d+ of them .* handed over late")
+        digest = re.search(r"mixed.hzr: digest (\w+)", said)[1]
+        for _ in range(2):
+            same, told = self.repeat(record)
+            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
+            self.assertIn("to the nanosecond", told)
+            self.assertGreater(same["commands"], 20 * 38)
+        other, told = self.repeat(record, "--workers", "1")
+        self.assertGreater(other["differ"], 0, "one worker is another device")
+        self.assertIn("ended otherwise than recorded", told)
+
+    def test_a_recording_that_was_cut_off_is_repeated_as_far_as_it_goes(self):
+        record = self.base / "cut.hzr"
+        self.serve("$load zones", "--record", record)
+        lines = record.read_text().splitlines(keepends=True)
+        record.write_text("".join(lines[:-1]))
+        same, told = self.repeat(record)
+        self.assertEqual((same["differ"], same["recorded_digest"]), (0, ""))
+        self.assertIn("its end is missing", told)
+        record.write_text("".join(lines[:5]) + "s 1 x\n")
+        run = self.call("run", "--trace", record, "--as-recorded")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("cut.hzr:6: the arrival should be a number", run.stderr)
+
+    def test_hosts_at_once_and_one_that_is_killed(self):
+        said = self.serve("$load 2 write 60 64 & victim=$!; $load 2 mixed 1 8 & $load zones; kill -9 $victim; wait %2; $load zones",
+                          "--lanes", "2", "--slow-down", "4")
+        self.assertEqual(said.count("all as it should be"), 2)
+        self.assertRegex(said, r"mixed, depth 8: .* 0 failed")
+
+    def test_it_works_in_wall_clock_time_too(self):
+        said = self.serve("$load zones", "--clock", "real", device="small")
+        self.assertIn("all as it should be", said)
+        self.assertIn("2 connections of hosts\n", said)
+
+    def test_a_target_until_a_signal(self):
+        device = subprocess.Popen([DRIVER, "serve", "--device", "small-mixed", "--nvme-tcp", "127.0.0.1:0", "--name", "left", "--image",
+                                   str(self.base / "image")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment, text=True)
+        self.addCleanup(device.stderr.close)
+        self.addCleanup(device.stdout.close)
+        self.addCleanup(device.wait)
+        self.addCleanup(device.kill)
+        words = []
+        while not words:
+            words = re.findall(r"nvme connect -t tcp -a 127.0.0.1 -s (\d+) -n (\S+)", device.stdout.readline())
+        self.assertEqual(words[0][1], "nqn.2026-11.org.hartzone:left")
+        self.assertRegex(device.stdout.readline(), "namespace 1, .* zones of .*: Linux takes it\n")
+        host = subprocess.run([LOAD, *words[0], "zones"], capture_output=True, check=False, timeout=HANG_S, text=True)
+        self.assertEqual(host.returncode, 0, host.stderr)
+        device.send_signal(signal.SIGINT)
+        self.assertEqual((device.wait(HANG_S), device.stderr.read()), (0, ""))
+        self.assertEqual(list((self.base / "runs").iterdir()), [])
+        check = self.call("image", "check", self.base / "image")
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+
+    def refused(self, sentence, *words):
+        run = self.call(*words)
+        self.assertNotEqual(run.returncode, 0, words)
+        self.assertIn(sentence, run.stderr)
+
+    def test_what_cannot_be_had_is_refused_before_the_boot(self):
+        self.refused("whoever reaches it", "serve", "--nvme-tcp", "0.0.0.0:0")
+        self.refused("takes ADDRESS:PORT", "serve", "--nvme-tcp", "127.0.0.1:70000")
+        self.refused("takes an IP address, which localhost is not", "serve", "--nvme-tcp", "localhost:0")
+        self.refused("--record is for hosts on a network: add --nvme-tcp", "serve", "--record", self.base / "r")
+        self.refused("--slow-down needs device time", "serve", "--nvme-tcp", "0", "--clock", "real", "--slow-down", "4")
+        self.refused("takes letters", "serve", "--nvme-tcp", "0", "--name", "a b")
+        self.refused("name it with --trace", "run", "--as-recorded")
+        record = self.base / "r.hzr"
+        record.write_text("hartzone-record 1 lanes 1 depth 64 turnaround 20000 workers 1 device small\n")
+        self.refused("add --as-recorded", "run", "--trace", record)
+        self.refused("--threads has no effect with --as-recorded", "run", "--trace", record, "--as-recorded", "--threads", "2")
+        self.refused("leave out --clock real", "run", "--trace", record, "--as-recorded", "--clock", "real")
+        record.write_text("hartzone-record 2\n")
+        self.refused("reads version 1 of recordings, not 2", "run", "--trace", record, "--as-recorded")
+
+
+if __name__ == "__main__":
+    unittest.main()
