@@ -134,23 +134,27 @@ void Repeat::note(Lane &lane, const Completion &c)
 	kind.latency.add(c.latency_ns());
 }
 
-void Repeat::run_lane(Lane &lane)
+// The last completion is published together with where device time is to stand: a promise of nothing more would let it run on.
+void Repeat::run_lane(Lane &lane, uint64_t stands_ns)
 {
 	QueuePair &pair = *lane.pair;
-	while (pair.outstanding()) {
+	for (;;) {
 		const bool all = lane.placed == lane.until;
 		for (const Completion &c : pair.wait(all ? pair.outstanding() : 1)) {
 			note(lane, c);
 			pair.release(c.cid);
 		}
 		place(lane);
+		if (!pair.outstanding())
+			break;
 		pair.promise_nothing_more();
 	}
+	pair.promise_until(std::max(stands_ns, pair.next_arrival_ns()));
 	pair.close();
 }
 
 // All lanes are open before the first of them promises.
-void Repeat::run_part(const std::function<void()> &abort)
+void Repeat::run_part(uint64_t stands_ns, const std::function<void()> &abort)
 {
 	std::mutex lock;
 	std::exception_ptr failed;
@@ -169,7 +173,7 @@ void Repeat::run_part(const std::function<void()> &abort)
 	for (Lane *lane : busy)
 		threads.emplace_back([&, lane] {
 			try {
-				run_lane(*lane);
+				run_lane(*lane, stands_ns);
 			} catch (...) {
 				std::lock_guard hold(lock);
 				if (!failed)
@@ -182,14 +186,8 @@ void Repeat::run_part(const std::function<void()> &abort)
 		std::rethrow_exception(failed);
 }
 
-// Device time goes on to where it stood then.
 void Repeat::run_admin(const RecordedCommand &command)
 {
-	QueuePair &pair = *lanes_.front().pair;
-	if (command.arrival_ns) {
-		pair.open(command.arrival_ns);
-		pair.close();
-	}
 	std::vector<std::byte> in(command.in_bytes);
 	controller_.admin(command.sqe, in, command.ranges);
 }
@@ -201,10 +199,10 @@ void Repeat::run(const std::function<void()> &abort)
 			lanes_[command.lane - 1].until++;
 			continue;
 		}
-		run_part(abort);
+		run_part(command.arrival_ns, abort);
 		run_admin(command);
 	}
-	run_part(abort);
+	run_part(0, abort);
 }
 
 RepeatFigures Repeat::figures() const

@@ -48,8 +48,9 @@ private:
 	};
 	uint64_t arrival_of(const Lane &lane) const;
 	void place(Lane &lane);
-	void run_lane(Lane &lane);
-	void run_part(const std::function<void()> &abort);
+	void run_lane(Lane &lane, uint64_t stands_ns);
+	// stands_ns: where device time stands behind it.
+	void run_part(uint64_t stands_ns, const std::function<void()> &abort);
 	void run_admin(const RecordedCommand &command);
 	void note(Lane &lane, const Completion &completion);
 
