@@ -1,9 +1,11 @@
 // The hartzone program: parses the command line, runs one command, turns an error into one sentence and an exit code.
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <malloc.h>
 #include <string>
+#include <vector>
 
 #include "cli/called.hpp"
 #include "cli/command.hpp"
@@ -37,10 +39,25 @@ void keep_memory()
 }
 
 // The commands run inside.
+constexpr const char *optional_value = "--nvme-tcp"; // an option that may have a value
+
+// CLI11 takes a -- behind an option whose value may be left out for the end of its values: such a one gets another.
+std::vector<char *> with_ends(int argc, char **argv)
+{
+	std::vector<char *> words(argv, argv + argc);
+	const auto end = std::find(words.begin() + 1, words.end(), std::string("--"));
+	const auto is = [&](ptrdiff_t back) { return end - words.begin() > back && end[-back] == std::string(optional_value); };
+	const bool valued = end != words.begin() + 1 && end[-1][0] != '-';
+	if (end != words.end() && (is(1) || (valued && is(2))))
+		words.insert(end, *end);
+	return words;
+}
+
 int parse(CLI::App &app, int argc, char **argv)
 {
+	std::vector<char *> words = with_ends(argc, argv);
 	try {
-		app.parse(argc, argv);
+		app.parse(static_cast<int>(words.size()), words.data());
 		return 0;
 	} catch (const CLI::RuntimeError &e) { // a command's own exit code
 		return e.get_exit_code();

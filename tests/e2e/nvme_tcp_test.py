@@ -61,6 +61,12 @@ class NvmeTcp(unittest.TestCase):
         self.assertGreater(other["differ"], 0, "one worker is another device")
         self.assertIn("ended otherwise than recorded", told)
 
+    def test_its_value_may_be_left_out_in_front_of_a_command(self):
+        for words in (["--nvme-tcp", "0"], ["--nvme-tcp=0"], ["--nvme-tcp", "0", "--lanes", "1"]):
+            run = self.call("serve", "--device", "small", *words, "--", "sh", "-ec", "echo $HARTZONE_NVME_CONNECT")
+            self.assertRegex(run.stdout, "nvme connect -t tcp -a 127.0.0.1", run.stderr)
+        self.refused("there is no program nosuch", "serve", "--nvme-tcp", "--", "nosuch", "-x")
+
     def test_a_recording_that_was_cut_off_is_repeated_as_far_as_it_goes(self):
         record = self.base / "cut.hzr"
         self.serve("$load zones", "--record", record)
