@@ -103,8 +103,9 @@ fs::path locate_nvme_device()
 
 fs::path locate_fio_engine()
 {
-	return find("HARTZONE_FIO_ENGINE", {"lib/libhartzone-fio.so", "host/lib/libhartzone-fio.so", "lib/hartzone/libhartzone-fio.so"},
-		    "the engine for fio, built with the headers of fio's source package (build/setup-fio.log says what ./hartzone setup got),");
+	return find(
+		"HARTZONE_FIO_ENGINE", {"lib/libhartzone-fio.so", "host/lib/libhartzone-fio.so", "lib/hartzone/libhartzone-fio.so"},
+		"the engine for fio, built with the headers of fio's source package (build/setup-fio.log says what ./hartzone setup got),");
 }
 
 fs::path locate_rocksdb()
