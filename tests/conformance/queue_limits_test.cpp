@@ -109,6 +109,7 @@ TEST_F(QueueLimits, AFullCompletionQueueLosesNothing)
 	ASSERT_EQ(b.controller().admin(create).status, NVME_SUCCESS);
 	for (unsigned i = 0; i < commands; i++) {
 		nvme_sqe read = hz::QueuePair::read(0, 1);
+		read.nsid = 1; // no QueuePair submits it
 		read.cid = static_cast<uint16_t>(i);
 		read.prp1 = data;
 		std::memcpy(b.at(sq + i * 64), &read, 64);

@@ -150,6 +150,7 @@ int main(void)
 	if (fd < 0)
 		return 1;
 	close(fd);
+	unlink(image); /* an image of 0 bytes is refused */
 	for (size_t i = 0; i < sizeof(out); i++)
 		out[i] = (unsigned char)(i * 7 + i / 251);
 	error_texts();
