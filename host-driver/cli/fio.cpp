@@ -81,7 +81,12 @@ void run_jobs(const VisitFlags &flags, const std::vector<std::string> &words)
 		settings.push_back("HARTZONE_DEVICE_LATENCY=1");
 	const Marks marks;
 	settings.push_back(marks.setting());
-	visit.run({.words = fio_words(own, words), .settings = settings});
+	try {
+		visit.run({.words = fio_words(own, words), .settings = settings});
+	} catch (...) { // fio itself may crash when one of its jobs is killed
+		marks.require_ends();
+		throw;
+	}
 	marks.require_ends();
 }
 
