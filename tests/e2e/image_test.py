@@ -316,7 +316,7 @@ each:
         self.assertGreater(self.promised_in(2, says="that 3 runs on this image were promised as durable, all hold what they should"), second)
         self.called("image", "check", self.image, says="The image is sound.")
         kept = self.image.read_bytes()
-        self.image.write_bytes(b"")
+        self.image.unlink()
         self.called("info", "--image", self.image, "--device", two)
         self.called("verify", "--image", self.image, code=1, says=" hold something else")
         self.image.write_bytes(kept)
