@@ -264,6 +264,7 @@ INSTANTIATE_TEST_SUITE_P(Config, BrokenRule, testing::ValuesIn(rules), [](const 
 /* Devices of many kinds, among which every edge of every field is legal somewhere. */
 const std::function<void(hz_device_config &)> devices[] = {
 	[](auto &) {},
+	[](auto &c) { c.clock.dispatch = 4; },
 	[](auto &c) { make_conventional(c), make_cached(c); },
 	[](auto &c) { make_conventional(c), make_cached(c), c.l2p_shards = 1; },
 	[](auto &c) { make_conventional(c), c.namespace_kind = HZ_NS_BLOCK; },
