@@ -9,7 +9,7 @@ def device(zones, slc, over=CONVENTIONAL_SPARE, in_place=None):
     """zms.yaml with so many zones of 6 MiB, whose data are kept, and a conventional zone for checkpoints: so its map has entries for
     sectors, in RAM. slc, over: superblocks of SLC and beside the conventional zone's; in_place: of the zones, if any."""
     base = runs.load_yaml("devices", "zms")
-    for key in ("size", "in_place"):
+    for key in ("size", "capacity", "in_place"):
         del base["zones"][key]
     return runs.merged(base, {
         "geometry": {"media": "store", "pages_per_block": 48, "slc_blocks_per_plane": slc, "blocks_per_plane": slc + zones + 1 + over + SPARE},

@@ -40,7 +40,8 @@ def equal_share(device, queues, capacity):
     data = math.ceil((count + device["zones"].get("spare_superblocks", 0)) * planes(device) / all_planes(device))
     return runs.merged(device, {
         "geometry": {"pages_per_block": pages, "slc_blocks_per_plane": slc, "blocks_per_plane": slc + data},
-        "zones": {"count": count - SPARES * block} | ({"size": f"{capacity >> 10} KiB"} if "size" in device["zones"] else {}),
+        "zones": {"count": count - SPARES * block}
+        | ({"capacity": f"{capacity >> 10} KiB", "size": f"{1 << (capacity - 1).bit_length() >> 10} KiB"} if "capacity" in device["zones"] else {}),
         **({"conventional": {"spare_superblocks": SPARES}} if block else {}), **smaller_cache(device, count * capacity)})
 
 

@@ -32,6 +32,7 @@ NOT_HERE = {
     "./hartzone setup": "it installs packages; scripts/setup --check only looks",
     "scripts/setup --snakemake": "it installs packages",
     "scripts/bare-root": "it installs a system and runs the suite; build.bare_root tries it with a small one",
+    "./hartzone bench rtl": "it builds a multi-core's RTL for five minutes; bench.rtl holds the preset against its record",
     "./hartzone clean": "commands.script calls it where it can do no harm",
     "./hartzone study --update": "it takes half an hour and changes README files; studies.records tries what it does with figures",
 }
@@ -49,6 +50,11 @@ def is_quick_form(command):
 
 def recording_is_possible():
     return shutil.which("strace") and subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode == 0
+
+
+def ended(command):
+    """A target that lives until Ctrl-C gets a command to end with; its recording is then one of nothing."""
+    return f"{command} -- true" if command.startswith("./hartzone serve ") and "--nvme-tcp" in command and " -- " not in command else command
 
 
 def option(words, name, default):
@@ -70,7 +76,7 @@ class Printed(unittest.TestCase):
             print(f"passed over, {fio_problem()}: {command}", file=sys.stderr)
             return
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        run = self.scratch.run(command)
+        run = self.scratch.run(ended(command))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         print(f"{after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime:.1f} s of CPU time: {command}", file=sys.stderr)
         self.assertEqual(run.returncode, 0, f"{command}\n{run.stdout}{run.stderr}")
@@ -90,6 +96,8 @@ class Printed(unittest.TestCase):
             return {f"traces/{name}.hzt.xz"}
         elif words[0] == "cc":
             return {"a.out"}
+        if "--record" in words:
+            return {option(words, "--record", "")}
         if "--image" in words:  # a run, or verify's mount after a power cut; and what was promised of it
             image = words[words.index("--image") + 1]
             return {image, image + ".acked", option(words, "--acked", image)}
@@ -136,8 +144,9 @@ class Printed(unittest.TestCase):
     def check_without_running(self, command):
         """Its options are known to its own help."""
         words = shlex.split(command, comments=True)
-        text = self.scratch.run(f"./hartzone {words[1]} --help").stdout
-        for word in words[2:]:
+        whose = 3 if words[1] == "bench" else 2
+        text = self.scratch.run(f"{shlex.join(words[:whose])} --help").stdout
+        for word in words[whose:]:
             if word.startswith("-"):
                 self.assertIn(word, text, command)
 

@@ -266,7 +266,8 @@ void Driver::check_recovered_zone(uint32_t z, const nvme_zone_descriptor &found,
 		if (zone.tags.size() == capacity())
 			zone.acked = capacity();
 		wp = zone.full ? zone.acked : static_cast<uint32_t>(zone.tags.size());
-		zone.full = zone.stays_full = true;
+		zone.full = true;
+		zone.stays_full |= !running; // while it runs, what made it FULL may still be in RAM
 	} else {
 		bool reset = zone.reset_pending && wp == 0;
 		if (reset)
