@@ -58,6 +58,7 @@ def options():
     left_out = sorted(args.named & set(WHOLE))
     if args.record and left_out:
         p.error(f"--record takes all locks and cases: leave out --{left_out[0]}")
+    args.out.mkdir(parents=True, exist_ok=True) # before the package is fetched for its configurations
     known = machines.configurations()
     if args.config not in known:
         p.error(f"--config: '{args.config}' is not one of {', '.join(known)}")
@@ -154,7 +155,6 @@ def bench():
     problem = qemu_problem()
     if problem:
         raise runs.StudyError(problem)
-    args.out.mkdir(parents=True, exist_ok=True)
     measured = measure(args)
     show(measured)
     (args.out / "bench.json").write_text(json.dumps({"schema": SCHEMA, **facts(measured)}, indent=2) + "\n", encoding="utf-8")
