@@ -86,7 +86,7 @@ enum hz_buffer_handover { HZ_HANDOVER_LIST(HZ_ENUMERATOR) HZ_HANDOVERS };
 	  "all of a superpage together when it is complete; sooner where somebody waits for memory or for what is in it")
 enum hz_buffer_flush { HZ_BUFFER_FLUSH_LIST(HZ_ENUMERATOR) HZ_BUFFER_FLUSHES };
 
-/* How the free memory that buffers share is kept (firmware/ftl/buffer/sector_pool.h). */
+/* How the free memory that buffers share is kept (firmware/ftl/buffer/memory.h). */
 #define HZ_BUFFER_SLOTS_LIST(X) \
 	X(HZ_SLOTS_ACCOUNTS, "accounts", "counted for each buffer, under one lock; the only way with `plp.bytes`") \
 	X(HZ_SLOTS_LOCKED, "locked", "each buffer keeps the slots that it is sure of, the others are in one stack under a lock") \

@@ -10,8 +10,8 @@
 #include "cli/output.hpp"
 #include "config/device_yaml.hpp"
 #include "config/placement.hpp"
-#include "session/error.hpp"
-#include "session/locate.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/locate.hpp"
 
 namespace hz::cli {
 

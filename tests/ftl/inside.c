@@ -4,10 +4,9 @@
 
 #include "block/superblock.h"
 #include "buffer/staged.h"
-#include "buffer/superpage.h"
-#include "conventional/conv_space.h"
-#include "l2p/l2p.h"
-#include "l2p/l2p_shard.h"
+#include "buffer/buffer_internal.h"
+#include "conventional/conventional.h"
+#include "map/l2p.h"
 #include "places/places.h"
 #include "tsu/tsu_keep.h"
 #include "tsu/tsu_state.h"

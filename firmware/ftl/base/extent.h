@@ -38,7 +38,7 @@ struct extent {
 	struct ftl *ftl;
 	const struct extent_owner *owner;
 	uint32_t index;            /* zone number */
-	uint32_t map_shard;        /* of the map (l2p/l2p_shard.h) */
+	uint32_t map_shard;        /* of the map (map/l2p.h) */
 	uint64_t start;            /* first LBA */
 	uint32_t capacity;         /* sectors */
 	uint32_t body;             /* so many are in the superblock, the others in the patch; BODY_ALL: it has no patch */
@@ -60,7 +60,7 @@ struct extent {
 	uint32_t staged_before;      /* bound: [placed, this) was staged before, and only the map knows where */
 	uint32_t landed_slot;        /* buffer slot of sector `landed` */
 	uint32_t flush_to;           /* somebody waits until [0, flush_to) is durable */
-	uint32_t guarded;            /* [0, guarded) is on flash, or in buffer space that outlasts a loss of power (buffer/sector_pool.h) */
+	uint32_t guarded;            /* [0, guarded) is on flash, or in buffer space that outlasts a loss of power (buffer/memory.h) */
 	uint32_t home;               /* a loss of power brought [placed, home) to SLC: it must be brought to its place; 0: nothing */
 	uint32_t program_to;         /* … what is buffered of [0, program_to) is programmed as soon as it is complete */
 	bool idle_flush;             /* … nobody does, but the buffer was idle */
