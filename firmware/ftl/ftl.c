@@ -46,7 +46,7 @@ static void facts_init(struct ftl *ftl)
 	ftl->all_zones = ftl->shape.zones + ftl->shape.backing_zones;
 }
 
-static void zones_of_ftl(struct ftl *ftl, struct arena *arena) { zones_init(ftl, arena, &zone_owner); }
+static void zones_of_ftl(struct ftl *ftl, struct arena *arena) { zones_init(ftl, arena); }
 
 /* clang-format off */
 static const struct {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ftl_internal.h"
 
-#include "buffer/buffer_internal.h"
+#include "buffer/buffer.h"
 #include "cache/data_cache.h"
 #include "conventional/conventional.h"
 #include "map/l2p.h"

@@ -74,8 +74,7 @@ struct ftl {
 	struct places *places;
 	struct trims *trims;
 	struct l2p *l2p;
-	const struct buffer_ops *buffer_ops;
-	struct superpage_pool *buffers; /* of the superpage policy */
+	struct superpage_pool *buffers; /* write buffers */
 	struct sector_pool *space;      /* what the buffers share; NULL: each has a superpage of its own */
 	struct keeper *keeper;          /* NULL: nothing outlasts a loss of power */
 	struct zone *zones;

@@ -75,16 +75,8 @@ struct poll {
 };
 
 /* Extent's lock held for all of them. */
-/* Bound to a buffer with a bank now? Else the extent waits. */
-bool bank_take(struct ftl_worker *self, struct extent *ext);
-/* After a kick: binds the extent to what it has been granted. */
-void bank_granted(struct extent *ext);
-/* Nothing is under way any more: buffer, and bank if it has one, are somebody else's. */
-void bank_give(struct ftl_worker *self, struct extent *ext);
 /* True: the bank is somebody else's; what is under way stays with the extent. */
 bool bank_lend(struct ftl_worker *self, struct extent *ext);
-/* A write of the owner comes when others wait. True: it has to give way, and asks again later, as others do. */
-bool bank_refuse(struct ftl_worker *self, struct extent *ext);
 
 void handover_init(struct ftl *ftl, struct arena *arena);
 
@@ -179,8 +171,6 @@ struct superpage_pool {
 	uint32_t of_frontier[PLACE_FRONTIERS]; /* write frontier → buffer */
 };
 
-extern const struct buffer_ops superpage_buffers;
-
 /* The flush units of a superpage buffer: a ring, filled in order, programmed in order. Extent's lock held. */
 
 /* What was staged stays in SLC; only the fill position is taken up again. */
@@ -191,10 +181,6 @@ void units_drop(struct ftl_worker *self, struct extent *ext);
 struct flush_unit *units_fill(struct extent *ext);
 /* The unit that holds data but is not complete, or NULL. Bound. */
 struct flush_unit *units_partial(const struct extent *ext);
-/* Program complete units, oldest first; staged sectors of the first one are folded in before. */
-void units_program(struct ftl_worker *self, struct extent *ext);
-/* After a move: complete units must be programmed anew. */
-void units_restart(struct extent *ext);
 /* The extent has become durable as far as extent_on_flash says: who looks at that without the lock sees it. */
 void units_note_fill(struct extent *ext);
 /* All units in a buffer are of one kind: the superblock is complete on flash before the first sector of the patch lands. */
@@ -208,20 +194,5 @@ static inline struct flush_unit *unit_of(const struct extent *ext, uint32_t slot
 
 /* Extent's lock held. The staged sectors of the oldest unit, which is complete, come into the ring; then the extent's pump goes on. */
 void fold_start(struct ftl_worker *self, struct extent *ext);
-/* FTL_FOLD, no lock held: the table page that the look-up waited for has come, or there may be room to ask for it. */
-void fold_run(struct ftl_worker *self, struct ftl_request *req);
-
-/* Staging the partial unit of a superpage buffer in SLC. */
-
-/* Extent's lock held: buffer_stage. */
-void units_stage(struct ftl_worker *self, struct extent *ext, bool gives_way);
-
-/* What lands in a superpage buffer, and what is read from it. Extent's lock held; see buffer.h, whose functions these are. */
-
-uint32_t landing_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most);
-struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors);
-void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns);
-void landing_pad(struct ftl_worker *self, struct extent *ext);
-void landing_copy_out(const struct extent *ext, struct ftl_request *req, uint32_t offset, uint32_t sectors);
 
 #endif

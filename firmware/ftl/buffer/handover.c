@@ -68,7 +68,7 @@ static bool take_or_queue(struct ftl_worker *self, struct extent *ext)
 	return false;
 }
 
-void bank_granted(struct extent *ext)
+void buffer_granted(struct extent *ext)
 {
 	uint32_t bank = ext->for_buffer.queued ? (uint32_t)lt_swap(&ext->for_buffer.granted, 0) : 0;
 
@@ -195,7 +195,7 @@ static void poll_again(struct lt_timer *timer)
 
 static bool banks_are_polled(const struct ftl *ftl) { return ftl->cfg->buffer_handover == HZ_HANDOVER_POLLED; }
 
-bool bank_refuse(struct ftl_worker *self, struct extent *ext)
+bool buffer_refuse(struct ftl_worker *self, struct extent *ext)
 {
 	struct poll *poll = banks_are_polled(self->ftl) && !extent_is_backing(ext) ? &self->ftl->buffers->poll[ext->index] : NULL;
 
@@ -214,7 +214,7 @@ static __attribute__((noinline)) bool ask_for_bank(struct ftl_worker *self, stru
 	return take_or_queue(self, ext);
 }
 
-bool bank_take(struct ftl_worker *self, struct extent *ext)
+bool buffer_take(struct ftl_worker *self, struct extent *ext)
 {
 	if (ext->buffer && ext->buffer->bank)
 		return true;
@@ -236,7 +236,7 @@ static void bank_put(struct superpage_pool *pool, struct bank *bank, struct writ
 		spare_put(pool, buffer);
 }
 
-void bank_give(struct ftl_worker *self, struct extent *ext)
+void buffer_give(struct ftl_worker *self, struct extent *ext)
 {
 	struct superpage_pool *pool = self->ftl->buffers;
 	struct write_buffer *buffer = ext->buffer;

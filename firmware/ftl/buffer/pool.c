@@ -7,14 +7,6 @@
 #include "lt/bulk.h"
 #include "request/host_data.h"
 
-/* Which policy manages the write buffers. */
-
-void buffers_init(struct ftl *ftl, struct arena *arena)
-{
-	ftl->buffer_ops = &superpage_buffers;
-	ftl->buffer_ops->init(ftl, arena);
-}
-
 void buffers_kick(struct ftl_worker *self)
 {
 	for (uint32_t i = 0; i < buffer_count(self->ftl); i++) {
@@ -75,15 +67,15 @@ binding_fn *const binding_policies[HZ_BINDINGS] = {
 
 /* --- what is in it --- */
 
-static bool superpage_has_memory(const struct extent *ext) { return ext->buffer->bank; }
+bool buffer_has_memory(const struct extent *ext) { return ext->buffer->bank; }
 
-static bool superpage_wanted(const struct extent *ext) { return ext->buffer->bank && lt_load(&ext->buffer->bank->waiting); }
+bool buffer_wanted(const struct extent *ext) { return ext->buffer->bank && lt_load(&ext->buffer->bank->waiting); }
 
-static uint32_t superpage_used(const struct extent *ext) { return ext->buffer->used; }
+uint32_t buffer_used(const struct extent *ext) { return ext->buffer->used; }
 
-static bool superpage_partial(const struct extent *ext) { return units_partial(ext); }
+bool buffer_partial(const struct extent *ext) { return units_partial(ext); }
 
-static bool superpage_quiet(const struct extent *ext)
+bool buffer_quiet(const struct extent *ext)
 {
 	const struct write_buffer *buffer = ext->buffer;
 
@@ -101,9 +93,9 @@ static bool superpage_loaded(const struct extent *ext)
 	return !units_partial(ext) || ext->staged >= ext->landed || (buffer->stage.pending && buffer->stage.to == ext->landed);
 }
 
-static bool superpage_lend(struct ftl_worker *self, struct extent *ext) { return superpage_loaded(ext) && bank_lend(self, ext); }
+bool buffer_lend(struct ftl_worker *self, struct extent *ext) { return superpage_loaded(ext) && bank_lend(self, ext); }
 
-static bool superpage_ready(const struct extent *ext)
+bool buffer_ready(const struct extent *ext)
 {
 	const struct write_buffer *buffer = ext->buffer;
 
@@ -112,11 +104,11 @@ static bool superpage_ready(const struct extent *ext)
 
 /* --- all of them --- */
 
-static uint32_t superpage_count(const struct ftl *ftl) { return ftl->buffers->count + (banks_are_lent(ftl) ? ftl->buffers->buffers : 0); }
+uint32_t buffer_count(const struct ftl *ftl) { return ftl->buffers->count + (banks_are_lent(ftl) ? ftl->buffers->buffers : 0); }
 
-static uint32_t superpage_first(const struct ftl *ftl, bool backing) { return backing ? ftl->buffers->shared : 0; }
+uint32_t buffer_first(const struct ftl *ftl, bool backing) { return backing ? ftl->buffers->shared : 0; }
 
-static struct extent *superpage_owner(struct ftl *ftl, uint32_t index)
+struct extent *buffer_owner(struct ftl *ftl, uint32_t index)
 {
 	struct superpage_pool *pool = ftl->buffers;
 	struct lt_lock_node node;
@@ -138,7 +130,7 @@ static const char *bank_check(const struct superpage_pool *pool, uint32_t index)
 		return "a buffer that nobody owns has nothing for its next owner";
 	if (bank->queue.head || lt_load(&bank->waiting))
 		return "a zone waits for a buffer though nothing runs";
-	return bank->owner && !superpage_quiet(bank->owner) ? "a buffer has flash operations under way though nothing runs" : NULL;
+	return bank->owner && !buffer_quiet(bank->owner) ? "a buffer has flash operations under way though nothing runs" : NULL;
 }
 
 static uint32_t count_spares(const struct superpage_pool *pool)
@@ -150,7 +142,7 @@ static uint32_t count_spares(const struct superpage_pool *pool)
 	return count;
 }
 
-static const char *superpage_check(struct ftl *ftl)
+const char *buffers_check(struct ftl *ftl)
 {
 	const struct superpage_pool *pool = ftl->buffers;
 	uint32_t found = count_spares(pool);
@@ -237,7 +229,7 @@ static void homes_init(struct ftl *ftl, struct arena *arena)
 		pool->of_frontier[i] = pool->shared + i % (pool->count - pool->shared);
 }
 
-static void superpage_init(struct ftl *ftl, struct arena *arena)
+void buffers_init(struct ftl *ftl, struct arena *arena)
 {
 	struct superpage_pool *pool = arena_alloc(arena, 1, sizeof(*pool), "write buffers");
 
@@ -263,37 +255,10 @@ static void superpage_init(struct ftl *ftl, struct arena *arena)
 		space_init(ftl, arena, pool->count);
 }
 
-const struct buffer_ops superpage_buffers = {
-	.init = superpage_init,
-	.take = bank_take,
-	.granted = bank_granted,
-	.give = bank_give,
-	.lend = superpage_lend,
-	.refuse = bank_refuse,
-	.has_memory = superpage_has_memory,
-	.wanted = superpage_wanted,
-	.used = superpage_used,
-	.room = landing_room,
-	.copy_in = landing_copy_in,
-	.landed = landing_landed,
-	.partial = superpage_partial,
-	.pad = landing_pad,
-	.program = units_program,
-	.stage = units_stage,
-	.quiet = superpage_quiet,
-	.ready = superpage_ready,
-	.restart = units_restart,
-	.copy_out = landing_copy_out,
-	.first = superpage_first,
-	.count = superpage_count,
-	.owner = superpage_owner,
-	.check = superpage_check,
-};
-
 /* Landing: accepted data come into the buffer at the extent's fill position. */
 
 /* A ring that has no place left is written out. Backing zones are not guarded: their places are known to the map only when on flash. */
-uint32_t landing_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most)
+uint32_t buffer_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most)
 {
 	const struct flush_unit *unit = units_fill(ext);
 	uint32_t room;
@@ -329,7 +294,7 @@ static __attribute__((noinline)) void copy_sectors(struct extent *ext, const str
 		space_note(ext, sectors);
 }
 
-struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
+struct hz_oob *buffer_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
 {
 	clock_freeze();
 	copy_sectors(ext, req, sectors);
@@ -339,7 +304,7 @@ struct hz_oob *landing_copy_in(struct extent *ext, const struct ftl_request *req
 
 /* Padding of a backing zone belongs to no generation: its sectors are told apart by their sequence numbers. A call, so that landing_landed
  * need not save its registers. */
-__attribute__((noinline)) void landing_pad(struct ftl_worker *self, struct extent *ext)
+__attribute__((noinline)) void buffer_pad(struct ftl_worker *self, struct extent *ext)
 {
 	struct flush_unit *unit = units_partial(ext);
 	uint32_t slot = ext->landed_slot, program = extent_program_sectors(ext);
@@ -374,7 +339,7 @@ static void no_more_lands(struct extent *ext)
 		ext->program_to = ext->landed;
 }
 
-void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns)
+void buffer_landed(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns)
 {
 	struct flush_unit *unit = unit_of(ext, ext->landed_slot);
 	struct ftl *ftl = ext->ftl;
@@ -390,7 +355,7 @@ void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sector
 		if (unit->ends_superpage)
 			ext->program_to = ext->landed;
 	} else if (ext->landed == ext->capacity) {
-		landing_pad(self, ext);
+		buffer_pad(self, ext);
 	}
 	if (ext->landed == ext->capacity)
 		no_more_lands(ext);
@@ -402,7 +367,7 @@ void landing_landed(struct ftl_worker *self, struct extent *ext, uint32_t sector
 	lt_store(&ext->buffer->bank->fill, ext->landed - extent_on_flash(ext));
 }
 
-void landing_copy_out(const struct extent *ext, struct ftl_request *req, uint32_t offset, uint32_t sectors)
+void buffer_copy_out(const struct extent *ext, struct ftl_request *req, uint32_t offset, uint32_t sectors)
 {
 	uint32_t slot = extent_slot(ext, offset);
 

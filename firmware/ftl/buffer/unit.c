@@ -93,7 +93,7 @@ struct flush_unit *units_partial(const struct extent *ext)
 	return unit->state == UNIT_FILLING ? unit : NULL;
 }
 
-void units_restart(struct extent *ext)
+void buffer_restart(struct extent *ext)
 {
 	struct write_buffer *buffer = ext->buffer;
 
@@ -283,7 +283,7 @@ static __attribute__((noinline)) void program_of_shared(struct ftl_worker *self,
 }
 
 /* Most writes complete no unit. */
-void units_program(struct ftl_worker *self, struct extent *ext)
+void buffer_program(struct ftl_worker *self, struct extent *ext)
 {
 	const struct write_buffer *buffer = ext->buffer;
 

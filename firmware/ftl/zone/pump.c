@@ -111,7 +111,7 @@ static void go_home(struct ftl_worker *self, struct zone *zone)
 		buffer_pad(self, ext);
 }
 
-static void zone_pump(struct ftl_worker *self, struct extent *ext)
+void extent_pump(struct ftl_worker *self, struct extent *ext)
 {
 	struct zone *zone = zone_of(ext);
 
@@ -145,7 +145,7 @@ static void zone_pump(struct ftl_worker *self, struct extent *ext)
 		zone_op_advance(self, zone);
 }
 
-static void zone_failed(struct ftl_worker *self, struct extent *ext)
+void extent_fail(struct ftl_worker *self, struct extent *ext)
 {
 	ext->failed = true;
 	zone_of(ext)->move.under_way = false;
@@ -159,19 +159,17 @@ static void zone_kicked(struct lt_event *event)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->ext.lock, &node);
-	zone_pump(self, &zone->ext);
+	extent_pump(self, &zone->ext);
 	lt_lock_release(&zone->ext.lock, &node);
 }
 
-static void zone_kick(struct ftl_worker *self, struct extent *ext)
+void extent_kick(struct ftl_worker *self, struct extent *ext)
 {
 	struct zone *zone = zone_of(ext);
 
 	if (lt_cas(&zone->kicked, 0, (uintptr_t)self))
 		lt_post(&self->thread, &zone->kick, zone_kicked);
 }
-
-const struct extent_owner zone_owner = { .kick = zone_kick, .pump = zone_pump, .fail = zone_failed };
 
 /* In a backing zone what waits has no place: its write pointer is where the data end already. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone)
@@ -197,7 +195,7 @@ static void home_begin(struct lt_event *event)
 	struct homecoming *home = (struct homecoming *)event;
 
 	for (uint32_t z = 0; z < home->worker->ftl->zone_count; z++)
-		zone_kick(home->worker, home->worker->ftl->extent[z]);
+		extent_kick(home->worker, home->worker->ftl->extent[z]);
 }
 
 void zones_bring_home(struct ftl *ftl, struct arena *arena)

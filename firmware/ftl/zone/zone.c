@@ -42,13 +42,12 @@ static uint32_t body_of(const struct ftl *ftl, uint32_t index)
 	return ftl->shape.patch_sectors ? ftl->shape.superblock_sectors : BODY_ALL;
 }
 
-static void zone_init(struct ftl *ftl, struct zone *zone, uint32_t index, const struct extent_owner *owner)
+static void zone_init(struct ftl *ftl, struct zone *zone, uint32_t index)
 {
 	struct extent *ext = &zone->ext;
 
 	lt_lock_init(&ext->lock, HZ_LC_ZONE, index);
 	ext->ftl = ftl;
-	ext->owner = owner;
 	ext->index = index;
 	ext->start = index * ftl->shape.zone_size_sectors;
 	ext->capacity = index < ftl->zone_count ? ftl->capacity : ftl->backing_capacity;
@@ -59,12 +58,12 @@ static void zone_init(struct ftl *ftl, struct zone *zone, uint32_t index, const 
 	ftl->extent[index] = ext;
 }
 
-void zones_init(struct ftl *ftl, struct arena *arena, const struct extent_owner *owner)
+void zones_init(struct ftl *ftl, struct arena *arena)
 {
 	ftl->zones = arena_alloc(arena, ftl->all_zones, sizeof(*ftl->zones), "zones");
 	ftl->extent = arena_alloc(arena, ftl->all_zones, sizeof(*ftl->extent), "extents");
 	for (uint32_t i = 0; i < ftl->all_zones; i++)
-		zone_init(ftl, &ftl->zones[i], i, owner);
+		zone_init(ftl, &ftl->zones[i], i);
 }
 
 /* Changed zones: one bit each in shared words, since workers set them and the HIL takes them; then the HIL is told. */

@@ -85,8 +85,8 @@ struct zone {
 	struct lt_event kick;
 };
 
-/* owner: what its extents are told (zone/zone.h). */
-void zones_init(struct ftl *ftl, struct arena *arena, const struct extent_owner *owner);
+/* At construction: all zones of the namespace, and the backing zones. */
+void zones_init(struct ftl *ftl, struct arena *arena);
 
 /* lba must be inside the namespace or a backing zone. */
 static inline struct zone *zone_at(const struct ftl *ftl, uint64_t lba) { return &ftl->zones[zone_number(ftl, lba)]; }
@@ -172,9 +172,6 @@ void zone_unpark(struct zone *zone);
 
 /* The pump of a zone: it looks at the zone and starts whatever can be started. Level-triggered: everything that may change what it would
  * decide ends in a call of extent_pump (lock held) or extent_kick (any lock). */
-
-/* What the extents of zones are told: at most one kick per zone is under way, and runs on the worker that kicked first. */
-extern const struct extent_owner zone_owner;
 
 /* Zone lock held, at a controller reset: writes that have not landed are released. True if there were any. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone);
