@@ -6,19 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "carrier.h"
-#include "jitter.h"
-#include "memory.h"
-#include "qemu_api.h"
-#include "record.h"
-#include "registers.h"
+#include "cost/cache.h"
+#include "schedule/carrier.h"
+#include "schedule/jitter.h"
+#include "guest/memory.h"
+#include "base/qemu_api.h"
+#include "profile/record.h"
+#include "guest/cpu.h"
 #include "report.h"
-#include "stage.h"
-#include "symbol.h"
-#include "token.h"
+#include "profile/account.h"
+#include "guest/symbol.h"
+#include "schedule/token.h"
 #include "translate.h"
-#include "watchdog.h"
+#include "schedule/watchdog.h"
 
 QEMU_EXPORT int qemu_plugin_version = VC_API_VERSION;
 

@@ -8,7 +8,7 @@
 
 extern "C" {
 #include "clock_preset.h"
-#include "options.h"
+#include "base/options.h"
 }
 
 namespace {

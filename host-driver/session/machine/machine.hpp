@@ -103,7 +103,7 @@ public:
 	std::string qemu_greeting() const;
 	// The plugin's report file (JSON), empty before QEMU ended or without the plugin.
 	std::string plugin_report() const;
-	// Its timeline (vclock/timeline.h), empty unless the options asked for one.
+	// Its timeline (vclock/profile/timeline.h), empty unless the options asked for one.
 	std::string plugin_timeline() const;
 
 private:
