@@ -30,6 +30,8 @@ void rig_merge_map(struct ftl *ftl);
 void rig_waste_runs(struct ftl *ftl);
 /* Map in RAM: table pages of the zone whose entries have not been made since mount (l2p_internal.h). */
 uint32_t rig_unmade_pages(struct ftl *ftl, uint32_t zone);
+/* Members of the map's interfaces that an implementation leaves empty. */
+uint32_t rig_empty_map_members(void);
 /* How many zones have a list of their staged sectors (zone_map.h). */
 uint32_t rig_lists_held(struct ftl *ftl);
 /* … gives no zone one that has none, from now on; or does so again. */

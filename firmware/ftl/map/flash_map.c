@@ -397,7 +397,7 @@ static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, co
 	return look_up_all(self, req, ext, offset, count, ppa, &node);
 }
 
-static void cached_leave(struct ftl_worker *self, struct ftl_request *req)
+void l2p_cached_leave(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct lt_lock *lock = map_page_lock(self->ftl, io_of(req)->fetch->page);
 	struct lt_lock_node node;
@@ -627,12 +627,7 @@ static void cached_init(struct ftl *ftl, struct arena *arena)
 const struct l2p_ops l2p_cached = {
 	.init = cached_init,
 	.read = cached_read,
-	.leave = cached_leave,
 	.map_run = cached_map_run,
-	.read_staged = l2p_cached_staged_read,
-	.staged_peek = l2p_cached_staged_peek,
-	.stage_run = l2p_cached_stage_run,
-	.unstage_run = l2p_cached_unstage_run,
 	.remap_run = cached_remap_run,
 	.moved = cached_moved,
 	.unmap = cached_unmap,
@@ -640,20 +635,31 @@ const struct l2p_ops l2p_cached = {
 	.settled = l2p_log_settled,
 	.found = l2p_found_map_page,
 	.replay = l2p_drop_old_map_pages,
+	.knows = l2p_knows_nothing,
 	.mounted = cached_mounted,
 	.check = l2p_cached_check,
-	.conv_map = l2p_cached_conv_map,
-	.conv_move = l2p_cached_conv_move,
-	.conv_admits = l2p_log_admits,
-	.conv_unmap = l2p_cached_conv_unmap,
-	.read_conv = l2p_cached_conv_read,
-	.conv_hint = l2p_cached_conv_hint,
-	.conv_peek = l2p_cached_conv_peek,
-	.conv_mapped = l2p_cached_conv_mapped,
-	.conv_preset = l2p_scan_preset,
-	.conv_entry = l2p_scan_entry,
-	.conv_blank = l2p_scan_blank,
-	.conv_scan_begin = l2p_copies_scan,
-	.conv_scan_end = cached_conv_scan_end,
-	.conv_stale = l2p_cached_conv_stale,
+};
+
+const struct l2p_staged_ops l2p_cached_staged = {
+	.read = l2p_cached_staged_read,
+	.peek = l2p_cached_staged_peek,
+	.stage_run = l2p_cached_stage_run,
+	.unstage_run = l2p_cached_unstage_run,
+};
+
+const struct l2p_conv_ops l2p_cached_conv = {
+	.map = l2p_cached_conv_map,
+	.move = l2p_cached_conv_move,
+	.admits = l2p_log_admits,
+	.unmap = l2p_cached_conv_unmap,
+	.read = l2p_cached_conv_read,
+	.hint = l2p_cached_conv_hint,
+	.peek = l2p_cached_conv_peek,
+	.mapped = l2p_cached_conv_mapped,
+	.preset = l2p_scan_preset,
+	.entry = l2p_scan_entry,
+	.blank = l2p_scan_blank,
+	.scan_begin = l2p_copies_scan,
+	.scan_end = cached_conv_scan_end,
+	.stale = l2p_cached_conv_stale,
 };

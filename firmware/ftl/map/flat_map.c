@@ -404,33 +404,51 @@ static uint64_t flat_stale(struct ftl *ftl)
 	return 0;
 }
 
+/* Nothing follows from what mount has found: flat_mounted brings it into the table. */
+static void flat_replay(struct ftl *ftl) { (void)ftl; }
+
+static uint32_t flat_conv_blank(struct ftl *ftl, uint64_t lba)
+{
+	(void)ftl, (void)lba;
+	return 0;
+}
+
 const struct l2p_ops l2p_flat = {
 	.init = flat_init,
 	.read = flat_read,
 	.map_run = flat_map_run,
-	.read_staged = flat_read,
-	.staged_peek = flat_staged_peek,
-	.stage_run = flat_stage_run,
-	.unstage_run = flat_unstage_run,
 	.remap_run = flat_remap_run,
 	.moved = flat_moved,
 	.unmap = flat_unmap,
 	.room = flat_room,
 	.settled = flat_settled,
 	.found = flat_found,
-	.conv_map = flat_conv_map,
-	.conv_move = flat_conv_move,
-	.conv_admits = flat_conv_admits,
-	.conv_unmap = flat_conv_unmap,
-	.read_conv = flat_conv_read,
-	.conv_hint = flat_conv_hint,
-	.conv_peek = flat_conv_peek,
-	.conv_mapped = flat_conv_mapped,
-	.conv_preset = flat_conv_preset,
-	.conv_entry = flat_conv_entry,
-	.conv_scan_begin = flat_scan_begin,
-	.conv_scan_end = flat_scan_end,
-	.conv_stale = flat_stale,
+	.replay = flat_replay,
+	.knows = l2p_knows_nothing,
 	.mounted = flat_mounted,
 	.check = flat_check,
+};
+
+const struct l2p_staged_ops l2p_flat_staged = {
+	.read = flat_read,
+	.peek = flat_staged_peek,
+	.stage_run = flat_stage_run,
+	.unstage_run = flat_unstage_run,
+};
+
+const struct l2p_conv_ops l2p_flat_conv = {
+	.map = flat_conv_map,
+	.move = flat_conv_move,
+	.admits = flat_conv_admits,
+	.unmap = flat_conv_unmap,
+	.read = flat_conv_read,
+	.hint = flat_conv_hint,
+	.peek = flat_conv_peek,
+	.mapped = flat_conv_mapped,
+	.preset = flat_conv_preset,
+	.entry = flat_conv_entry,
+	.blank = flat_conv_blank,
+	.scan_begin = flat_scan_begin,
+	.scan_end = flat_scan_end,
+	.stale = flat_stale,
 };

@@ -6,8 +6,6 @@
 #include "lt/bits.h"
 #include "map/l2p_internal.h"
 
-/* The map: which implementation the config chooses, and the locks that both have. */
-
 static bool in_flash(const struct ftl *ftl) { return ftl->cfg->l2p_cache_bytes; }
 
 static uint32_t power_of_two_up_to(uint32_t value)
@@ -31,12 +29,21 @@ static uint32_t shards_for(const struct ftl *ftl)
 	return power_of_two_up_to(min_u32(wanted, ftl->zone_count));
 }
 
+static void choose(const struct ftl *ftl, struct l2p *l2p)
+{
+	l2p->ops = in_flash(ftl) ? &l2p_cached : of_zones(ftl) ? &l2p_zone : &l2p_flat;
+	if (!of_zones(ftl)) {
+		l2p->staged = in_flash(ftl) ? &l2p_cached_staged : &l2p_flat_staged;
+		l2p->conv = in_flash(ftl) ? &l2p_cached_conv : &l2p_flat_conv;
+	}
+}
+
 void l2p_init(struct ftl *ftl, struct arena *arena)
 {
 	struct l2p *l2p = arena_alloc(arena, 1, sizeof(*l2p), "map");
 
 	ftl->l2p = l2p;
-	l2p->ops = in_flash(ftl) ? &l2p_cached : of_zones(ftl) ? &l2p_zone : &l2p_flat;
+	choose(ftl, l2p);
 	l2p->shards = shards_for(ftl);
 	l2p_shards_deal(ftl, l2p->shards);
 	l2p->shard = arena_alloc(arena, l2p->shards, sizeof(*l2p->shard), "mapping table locks");
@@ -63,14 +70,14 @@ uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const
 			 ppa_t *ppa)
 {
 	if (!in_lists(self->ftl, ext))
-		return self->ftl->l2p->ops->read_staged(self, req, ext, offset, count, ppa);
+		return self->ftl->l2p->staged->read(self, req, ext, offset, count, ppa);
 	zone_staged_read(self->ftl, ext, offset, count, ppa);
 	return count;
 }
 
 uint32_t l2p_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
 {
-	return in_lists(ftl, ext) ? zone_staged_at(ftl, ext, offset) : ftl->l2p->ops->staged_peek(ftl, ext, offset);
+	return in_lists(ftl, ext) ? zone_staged_at(ftl, ext, offset) : ftl->l2p->staged->peek(ftl, ext, offset);
 }
 
 void l2p_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
@@ -78,7 +85,7 @@ void l2p_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t o
 	if (in_lists(self->ftl, ext))
 		zone_staged_put(self->ftl, ext, offset, count, ppa);
 	else
-		self->ftl->l2p->ops->stage_run(self, ext, offset, count, ppa);
+		self->ftl->l2p->staged->stage_run(self, ext, offset, count, ppa);
 }
 
 void l2p_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
@@ -86,7 +93,7 @@ void l2p_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t
 	if (in_lists(self->ftl, ext))
 		zone_staged_give(self->ftl, ext); /* it can be written no more */
 	else
-		self->ftl->l2p->ops->unstage_run(self, ext, offset, count);
+		self->ftl->l2p->staged->unstage_run(self, ext, offset, count);
 }
 
 void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
@@ -108,15 +115,17 @@ bool l2p_room(struct ftl_worker *self, struct extent *ext) { return self->ftl->l
 
 bool l2p_settled(struct ftl_worker *self, struct ftl_request *req) { return self->ftl->l2p->ops->settled(self, req); }
 
-void l2p_replay(struct ftl *ftl)
+void l2p_replay(struct ftl *ftl) { ftl->l2p->ops->replay(ftl); }
+
+bool l2p_knows_nothing(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence)
 {
-	if (ftl->l2p->ops->replay)
-		ftl->l2p->ops->replay(ftl);
+	(void)ftl, (void)ext, (void)superblock, (void)sequence;
+	return false;
 }
 
 bool l2p_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence)
 {
-	return ftl->l2p->ops->knows && ftl->l2p->ops->knows(ftl, ext, superblock, sequence);
+	return ftl->l2p->ops->knows(ftl, ext, superblock, sequence);
 }
 
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa) { ftl->l2p->ops->found(ftl, oob, ppa); }
@@ -140,44 +149,44 @@ const char *l2p_check(struct ftl *ftl, const struct extent *ext)
 
 void l2p_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
 {
-	self->ftl->l2p->ops->conv_map(self, lba, count, to, oob);
+	self->ftl->l2p->conv->map(self, lba, count, to, oob);
 }
 
 bool l2p_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
 {
-	return self->ftl->l2p->ops->conv_move(self, lba, from, to, oob);
+	return self->ftl->l2p->conv->move(self, lba, from, to, oob);
 }
 
-bool l2p_conv_admits(struct ftl_worker *self, struct ftl_request *req) { return self->ftl->l2p->ops->conv_admits(self, req); }
+bool l2p_conv_admits(struct ftl_worker *self, struct ftl_request *req) { return self->ftl->l2p->conv->admits(self, req); }
 
-uint32_t l2p_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count) { return self->ftl->l2p->ops->conv_unmap(self, lba, count); }
+uint32_t l2p_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count) { return self->ftl->l2p->conv->unmap(self, lba, count); }
 
 uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
-	return self->ftl->l2p->ops->read_conv(self, req, lba, count, place);
+	return self->ftl->l2p->conv->read(self, req, lba, count, place);
 }
 
-uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_hint(ftl, lba); }
+uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba) { return ftl->l2p->conv->hint(ftl, lba); }
 
-uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba) { return ftl->l2p->ops->conv_peek(ftl, lba); }
+uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba) { return ftl->l2p->conv->peek(ftl, lba); }
 
 uint32_t l2p_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector)
 {
-	return ftl->l2p->ops->conv_mapped(ftl, ext, offset, sector);
+	return ftl->l2p->conv->mapped(ftl, ext, offset, sector);
 }
 
-void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place) { ftl->l2p->ops->conv_preset(ftl, lba, place); }
+void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place) { ftl->l2p->conv->preset(ftl, lba, place); }
 
 uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *place)
 {
-	uint32_t run = ftl->l2p->ops->conv_blank ? ftl->l2p->ops->conv_blank(ftl, lba) : 0, next, step;
+	uint32_t run = ftl->l2p->conv->blank(ftl, lba), next, step;
 	const uint32_t *entry;
 
 	*place = L2P_UNMAPPED;
 	if (run)
 		return min_u32(run, most);
 	most = min_u32(most, HZ_MAP_PAGE_ENTRIES - ((uint32_t)(lba - extent_at(ftl, lba)->start) & (HZ_MAP_PAGE_ENTRIES - 1)));
-	entry = ftl->l2p->ops->conv_entry(ftl, lba);
+	entry = ftl->l2p->conv->entry(ftl, lba);
 	*place = next = *entry & L2P_ADDRESS_MASK;
 	step = next != L2P_UNMAPPED;
 	while (run < most && (entry[run] & L2P_ADDRESS_MASK) == next) {
@@ -187,11 +196,11 @@ uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *pl
 	return run;
 }
 
-uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena) { return ftl->l2p->ops->conv_scan_begin(ftl, arena); }
+uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena) { return ftl->l2p->conv->scan_begin(ftl, arena); }
 
-const char *l2p_conv_scan_end(struct ftl *ftl) { return ftl->l2p->ops->conv_scan_end(ftl); }
+const char *l2p_conv_scan_end(struct ftl *ftl) { return ftl->l2p->conv->scan_end(ftl); }
 
-uint64_t l2p_conv_stale(struct ftl *ftl) { return ftl->l2p->ops->conv_stale(ftl); }
+uint64_t l2p_conv_stale(struct ftl *ftl) { return ftl->l2p->conv->stale(ftl); }
 
 /* Which shard of the map an extent belongs to. */
 

@@ -43,47 +43,58 @@ struct l2p_sector {
 	uint32_t lba, place;
 };
 
-/* What an implementation does; the functions of the same names below pass calls on, unless staged sectors of the zone are in lists
- * (zone_map.h). Those of backing zones are; nothing else of them is in the map. */
+/* A map consists of three interfaces, each without an empty member; the functions of the same names below pass calls on.
+ *
+ * Places of sequential zones: the zone map, the flat map and the map on flash. */
 struct l2p_ops {
 	void (*init)(struct ftl *ftl, struct arena *arena);
 	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			 ppa_t *ppa);
-	void (*leave)(struct ftl_worker *self, struct ftl_request *req); /* it has io.fetch; NULL: none has */
 	void (*map_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
-	uint32_t (*read_staged)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
-				ppa_t *ppa);
-	uint32_t (*staged_peek)(struct ftl *ftl, const struct extent *ext, uint32_t offset);
-	void (*stage_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
-	void (*unstage_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count);
 	void (*remap_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
 	void (*moved)(struct ftl_worker *self, const struct extent *ext);
 	void (*unmap)(struct ftl_worker *self, const struct extent *ext, uint32_t count);
 	bool (*room)(struct ftl_worker *self, struct extent *ext);
 	bool (*settled)(struct ftl_worker *self, struct ftl_request *req);
-	void (*conv_map)(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
-	bool (*conv_move)(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
-	bool (*conv_admits)(struct ftl_worker *self, struct ftl_request *req);
-	uint32_t (*conv_unmap)(struct ftl_worker *self, uint64_t lba, uint32_t count);
-	uint32_t (*read_conv)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
-	uint32_t (*conv_hint)(struct ftl *ftl, uint64_t lba);
-	uint32_t (*conv_peek)(struct ftl *ftl, uint64_t lba);
-	uint32_t (*conv_mapped)(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
-	void (*conv_preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
-	const uint32_t *(*conv_entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its table page follow */
-	uint32_t (*conv_blank)(struct ftl *ftl, uint64_t lba);        /* l2p_scan_blank; NULL: nobody knows */
-	uint64_t (*conv_scan_begin)(struct ftl *ftl, struct arena *arena);
-	const char *(*conv_scan_end)(struct ftl *ftl);
-	uint64_t (*conv_stale)(struct ftl *ftl);
 	void (*found)(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
-	void (*replay)(struct ftl *ftl); /* NULL: nothing follows from what was found */
-	bool (*knows)(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence); /* NULL: nothing */
+	void (*replay)(struct ftl *ftl);
+	bool (*knows)(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
 	void (*mounted)(struct ftl *ftl, const struct extent *ext);
 	const char *(*check)(struct ftl *ftl, const struct extent *ext);
 };
 
+/* Staged sectors, where the map has entries for sectors: the flat map and the map on flash. Those of backing zones, and all sectors under the
+ * zone map, are in lists (zone_map.h). */
+struct l2p_staged_ops {
+	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+			 ppa_t *ppa);
+	uint32_t (*peek)(struct ftl *ftl, const struct extent *ext, uint32_t offset);
+	void (*stage_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+	void (*unstage_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count);
+};
+
+/* Conventional zones: the flat map and the map on flash. */
+struct l2p_conv_ops {
+	void (*map)(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
+	bool (*move)(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
+	bool (*admits)(struct ftl_worker *self, struct ftl_request *req);
+	uint32_t (*unmap)(struct ftl_worker *self, uint64_t lba, uint32_t count);
+	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
+	uint32_t (*hint)(struct ftl *ftl, uint64_t lba);
+	uint32_t (*peek)(struct ftl *ftl, uint64_t lba);
+	uint32_t (*mapped)(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
+	void (*preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
+	const uint32_t *(*entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its table page follow */
+	uint32_t (*blank)(struct ftl *ftl, uint64_t lba); /* so many from there on are unmapped, as far as is known without entries */
+	uint64_t (*scan_begin)(struct ftl *ftl, struct arena *arena);
+	const char *(*scan_end)(struct ftl *ftl);
+	uint64_t (*stale)(struct ftl *ftl);
+};
+
 struct l2p {
 	const struct l2p_ops *ops;
+	const struct l2p_staged_ops *staged; /* NULL: all staged sectors are in lists */
+	const struct l2p_conv_ops *conv;     /* NULL: the device has no conventional zones */
 	struct lt_lock *shard;
 	uint32_t shards; /* zone: none; flat: the number of zones; cached: a power of two */
 	struct zone_staged zone_staged;
@@ -116,11 +127,12 @@ static inline uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req
 {
 	return self->ftl->l2p->ops->read(self, req, ext, offset, count, ppa);
 }
-/* The request wants nothing more for now: what it kept at hand (io.fetch, a table page), if it did, may go. */
+/* The request wants nothing more for now: what the map on flash kept at hand for it (io.fetch, a table page), if it did, may go. */
+void l2p_cached_leave(struct ftl_worker *self, struct ftl_request *req);
 static inline void l2p_leave(struct ftl_worker *self, struct ftl_request *req)
 {
 	if (io_of(req)->fetch)
-		self->ftl->l2p->ops->leave(self, req);
+		l2p_cached_leave(self, req);
 }
 /* Map [offset, offset + count) to consecutive addresses from ppa on, which are their places. staged: some of them were staged. */
 void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);

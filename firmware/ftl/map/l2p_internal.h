@@ -21,10 +21,14 @@ void l2p_give_bit(lt_word *taken, uint32_t number);
 /* The map as a table in RAM that mount rebuilds. */
 
 extern const struct l2p_ops l2p_flat;
+extern const struct l2p_staged_ops l2p_flat_staged;
+extern const struct l2p_conv_ops l2p_flat_conv;
 
 /* The map as table pages in flash, behind a log of changes and a cache. */
 
 extern const struct l2p_ops l2p_cached;
+extern const struct l2p_staged_ops l2p_cached_staged;
+extern const struct l2p_conv_ops l2p_cached_conv;
 
 /* The map as a table of zones (the zone mapping table of ZUFS, FAST 2026, 4.1): 8 bytes for each, all of it in RAM, so that no read misses.
  *
@@ -36,6 +40,8 @@ extern const struct l2p_ops l2p_cached;
  * zone's lock; it changes through the zone mapping log (zone_map.h). */
 
 extern const struct l2p_ops l2p_zone;
+/* Of a map whose mount makes no use of sequence numbers: an l2p_ops.knows. */
+bool l2p_knows_nothing(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
 
 /* A look-up in the map on flash: the steps that sequential (flash_map.c) and conventional zones (flash_block_map.c) have in common. Page entries
  * are found in the cache, or taken from a table page that was fetched. */
