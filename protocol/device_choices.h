@@ -117,10 +117,17 @@ enum hz_region { HZ_REGION_LIST(HZ_ENUMERATOR) HZ_REGIONS };
 
 /* Which superblock a garbage collector takes next. Cost-benefit: Rosenblum and Ousterhout, LFS; u = valid part. The SLC log, which counts
  * no erases, has those before `wear`. */
+#ifdef HZ_WITH_GC_POLICIES
+#include HZ_WITH_GC_POLICIES /* ./hartzone build --with: scripts/with.cmake writes it */
+#else
+#define HZ_WITH_GC_LIST(X)
+#define HZ_WITH_GC_FUNCTIONS(X)
+#endif
 #define HZ_GC_LIST(X) \
 	X(HZ_GC_GREEDY, "greedy", "fewest valid sectors") \
 	X(HZ_GC_COST_BENEFIT, "cost-benefit", "most (1 − u) / 2u × age, u = valid part") \
 	X(HZ_GC_FIFO, "fifo", "oldest") \
+	HZ_WITH_GC_LIST(X) \
 	X(HZ_GC_WEAR, "wear", "greedy among those not erased more often than the mean")
 enum hz_gc_policy { HZ_GC_LIST(HZ_ENUMERATOR) HZ_GC_POLICIES };
 

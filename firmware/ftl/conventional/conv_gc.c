@@ -46,7 +46,7 @@ static struct gc_candidate conv_candidate(const struct ftl *ftl, uint32_t number
 struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
 {
 	gc_better_fn *better = gc_policies[ftl->cfg->conventional_gc];
-	struct gc_view view = { .now = lt_load(&ftl->sequence), .capacity = ftl->backing_capacity };
+	struct gc_view view = { .cfg = ftl->cfg, .now = lt_load(&ftl->sequence), .capacity = ftl->backing_capacity };
 	uint64_t most = room_for_copies(ftl);
 	struct gc_candidate best = { 0 };
 	struct zone *victim = NULL;

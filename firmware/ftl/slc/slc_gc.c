@@ -63,7 +63,7 @@ static struct gc_candidate slc_candidate(const struct slc *slc, uint32_t index)
 static uint32_t slc_best_of(struct ftl *ftl, uint8_t least)
 {
 	const struct slc *slc = ftl->slc;
-	struct gc_view view = { .now = lt_load(&ftl->sequence), .capacity = slc->sectors };
+	struct gc_view view = { .cfg = ftl->cfg, .now = lt_load(&ftl->sequence), .capacity = slc->sectors };
 	struct gc_candidate best = { 0 };
 	uint32_t found = SLC_NONE;
 
