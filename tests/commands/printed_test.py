@@ -38,6 +38,7 @@ NOT_HERE = {
     "./hartzone run --device patience": "it needs the firmware of build --with; plants runs it",
     "./hartzone study patience": "it needs the firmware of build --with; plants runs it",
     "./hartzone clean": "commands.script calls it where it can do no harm",
+    "./hartzone linux": "it fetches a guest's packages and boots it; e2e.linux runs a session where the guest is there",
     "./hartzone study --update": "it takes half an hour and changes README files; studies.records tries what it does with figures",
 }
 RECORDER = "record-trace"
