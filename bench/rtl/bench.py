@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """libthread's locks on the RTL of a real multi-core, and under the virtual clock with costs measured there: curves, errors, ranks."""
+import argparse
 import json
 import os
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -22,6 +24,13 @@ RECORDED = ("config", "latency", "accesses", "harts", "seed", "micro", "cache", 
 WHOLE = ("seed", "cases", "locks", "clock", "quick") # options that leave out a part of the record
 
 
+def option_words(text):
+    """Options of the plugin, as a user writes them behind --clock."""
+    if not re.fullmatch(r"[a-z0-9_-]+=[^\s,=]+(,[a-z0-9_-]+=[^\s,=]+)*", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of options such as preset=rocket")
+    return text
+
+
 def percent(text):
     try:
         value = float(text)
@@ -38,11 +47,11 @@ def options():
     arguments.add_seed(p)
     p.add_argument("--config", default=DEFAULT, metavar="NAME", help="configuration of the package, with more than one hart")
     arguments.add_number(p, "--latency", 1, 1000, 20, "cycles in which the memory behind the RTL answers")
-    p.add_argument("--accesses", choices=("plain", "lr"), default="plain",
+    p.add_argument("--accesses", choices=("plain", "lr"), default="plain", metavar="plain|lr",
                    help="what reads and writes shared words on the RTL: loads and stores with fences, or LR and AMOSWAP")
     arguments.add_names(p, "--cases", list(curves.CASES), ",".join(curves.CASES), "lock benchmarks")
     arguments.add_names(p, "--locks", curves.schema.excluding_lock_kinds(), ",".join(curves.KINDS), "kinds of locks")
-    p.add_argument("--clock", metavar="WORDS", help="hold these options of the virtual clock against the RTL, such as preset=rocket, not "
+    p.add_argument("--clock", type=option_words, metavar="WORDS", help="hold these options of the virtual clock against the RTL, such as preset=rocket, not "
                                                     "those that follow from the micro-benchmarks")
     p.add_argument("--bound", type=percent, default="15", metavar="PERCENT", help="fail if the mean error of the curves is above it")
     p.add_argument("--record", action="store_true", help=f"write what was measured of this configuration and latency to {RECORD.relative_to(TOP)}")
