@@ -123,6 +123,7 @@ def commands():
              "setup": Called(TOP / "scripts" / "setup")}
     if not fio_problem():
         found["fio"] = Called(DRIVER, "fio", after=["--name=a"])
+    found["explain"] = Imported(TOP / "studies" / "explain" / "explain.py")
     for script in [*sorted(TOP.glob("studies/*/study.py")), *sorted(TOP.glob("bench/*/bench.py"))]:
         found[f"{script.stem} {script.parent.name}"] = Imported(script)
     return found
@@ -217,8 +218,9 @@ class Options(unittest.TestCase):
             examples = EXAMPLE.findall(call("--help").stdout)
             self.assertTrue(examples or command == "setup", f"{command} --help has no example")
             for example in examples if isinstance(call, Imported) else []:
-                self.assertEqual(example.split()[:2], command.split())
-                run = call(*shlex.split(example)[2:])
+                words = command.split()
+                self.assertEqual(example.split()[:len(words)], words)
+                run = call(*shlex.split(example)[len(words):])
                 self.assertEqual(run.returncode, 0, run.stderr)
 
 
