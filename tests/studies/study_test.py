@@ -205,22 +205,6 @@ class LockScaling(unittest.TestCase):
 
 
 @unittest.skipIf(MISSING, MISSING)
-class WhatIf(unittest.TestCase):
-    def test_predictions_beside_runs(self):
-        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
-            run = study("what-if", folder, "--what", "class,hold300", "--ops", "150", "--no-pictures")
-            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-            points = {p["what"]: p for p in json.loads((pathlib.Path(folder) / "study.json").read_text())["points"]}
-        for name, p in points.items():
-            self.assertLess(abs(p["replay_error"]), 0.05, f"{name}, from its own recording")
-        self.assertGreater(points["class"]["spin"], points["as recorded"]["spin"])
-        for name in ("class", "hold300"):
-            self.assertLess(points[name]["predicted"], points["as recorded"]["kiops"], name)
-            self.assertLess(abs(points[name]["error"]), 0.35, f"{name}: a run this short is mostly its end")
-            self.assertIn(f"\n{name} ", run.stdout)
-
-
-@unittest.skipIf(MISSING, MISSING)
 class Sweep(unittest.TestCase):
     """Two locks with one and two workers, of which one run fails: its result cannot be written."""
 
