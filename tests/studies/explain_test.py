@@ -55,26 +55,26 @@ class FakeSweep:
     def __init__(self, args, points, summarize, check):
         self.all, self.summarize, self.software, self.interrupted, self.points = points, summarize, None, False, {}
 
-    def result(self, device, workload):
-        ns = law(device, workload, workload["seed"], self.weights, self.fixed)
+    def result(self, device, workload, vclock="", hold="hold=1000"):
+        ns = law(device, workload, workload["seed"], self.weights, self.fixed) * (int(hold[5:]) / 1000) ** 0.07
         kinds = {name: {"ops": 0, "latency_ns": {"mean": 0, "p99": 0}} for name in experiment.KINDS}
         return {"elapsed_ns": 1000 * ns, "totals": {**kinds, "read": {"ops": 1000, "latency_ns": {"mean": 8 * ns, "p99": 20 * ns}}}}
 
     def run(self):
-        self.points = {p.key: self.summarize([self.result(*run[1:3]) for run in p.runs]) for p in self.all}
+        self.points = {p.key: self.summarize([self.result(*run[1:]) for run in p.runs]) for p in self.all}
         return self
 
     def end(self):
         return 0
 
 
-def explained(fixed=0.0, weights=None, **options):
+def explained(fixed=0.0, weights=None, values=None, **options):
     """(exit code, experiment) on the fake."""
     args = types.SimpleNamespace(**{"seeds": [1, 2, 3], "change": 10, "costs": "all", "out": pathlib.Path("unused"), "resume": False, **options})
     fake = type("Fake", (FakeSweep,), {"fixed": fixed, "weights": weights or WEIGHTS})
     found = experiment.Experiment(args, "fake", {"name": "fake"}, {"threads": 2})
     with unittest.mock.patch.object(experiment, "Sweep", fake), \
-            unittest.mock.patch.object(found, "as_understood", lambda: costs.Files(found.device, found.workload, VALUES)):
+            unittest.mock.patch.object(found, "as_understood", lambda: costs.Files(found.device, found.workload, {**VALUES, **(values or {})})):
         return found.run(), found
 
 
@@ -105,6 +105,13 @@ class KnownSystems(unittest.TestCase):
         self.assertIn(found.sentence(), found.table())
         facts = json.loads(json.dumps(found.facts(), allow_nan=False))
         self.assertEqual((facts["limits"], facts["p99_of"], facts["broken"]), (["reads"], "read", []))
+
+    def test_sections_of_locks_are_a_row_that_no_sum_has(self):
+        self.assertIsNone(explained()[1].sections)
+        code, found = explained(values={"locks.stats": "all"})
+        self.assertEqual(code, 0)
+        self.assertAlmostEqual(found.sections["throughput"].mean, -0.07, places=9)
+        self.assertIn("sections of locks (in no sum)", found.table())
 
     def test_a_time_that_is_in_no_cost_is_found_out(self):
         code, found = explained(fixed=1.0)
