@@ -11,7 +11,6 @@
 #include "lanes.h"
 #include "profile/critical_path.h"
 #include "profile/ledger.h"
-#include "profile/record.h"
 #include "profile/timeline.h"
 #include "race/race.h"
 #include "schedule/clock.h"
@@ -56,8 +55,6 @@ static void come_to_atomic(struct vc_hart *h, enum vc_kind kind)
 
 static void dispatch(struct vc_hart *h, enum vc_kind kind)
 {
-	if (__builtin_expect(vc.options.recording && (kind == VC_AMO || kind == VC_LR || kind == VC_SC), 0))
-		vc_record_access(h);
 	h->in_wfi = kind == VC_WFI_INSN;
 	if (__builtin_expect(vc.options.hold != 1000, 0))
 		vc_hold(h);
@@ -87,10 +84,10 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_LOCK: return vc_ledger_event(h);
 	case VC_HAD: return vc_logical_had(h);
 	case VC_REQUEST: return vc_request_event(h);
-	case VC_SPAN: return vc_record_span(h);
 	case VC_END: return vc_end_run(h, "end");
 	case VC_GATE: return vc_gate(h);
 	case VC_FENCE: return vc_race_fence(h);
+	case VC_SPAN: /* for the timeline */
 	case VC_WFI_INSN:
 	case VC_DATA:
 	case VC_PLAIN: return;

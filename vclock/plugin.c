@@ -11,7 +11,6 @@
 #include "schedule/jitter.h"
 #include "guest/memory.h"
 #include "base/qemu_api.h"
-#include "profile/record.h"
 #include "guest/cpu.h"
 #include "report.h"
 #include "profile/account.h"
@@ -123,10 +122,6 @@ static bool prepare(const qemu_info_t *info, int argc, char **argv, char *text, 
 	vc_stages_load();
 	if (!vc_order_start()) {
 		snprintf(text, bytes, "option trace=%s is unusable", vc.options.trace);
-		return false;
-	}
-	if (!vc_record_open()) {
-		snprintf(text, bytes, "option recording=%s is unusable", vc.options.recording);
 		return false;
 	}
 	return choose_switch(text, bytes);

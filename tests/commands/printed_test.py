@@ -39,6 +39,7 @@ NOT_HERE = {
     "./hartzone study patience": "it needs the firmware of build --with; plants runs it",
     "./hartzone clean": "commands.script calls it where it can do no harm",
     "./hartzone linux": "it fetches a guest's packages and boots it; e2e.linux runs a session where the guest is there",
+    "./hartzone explain": "it makes dozens of runs; studies.explain has a device explained",
     "./hartzone study --update": "it takes half an hour and changes README files; studies.records tries what it does with figures",
 }
 RECORDER = "record-trace"

@@ -29,7 +29,6 @@ static const struct key keys[] = {
 	{ "report", TEXT, FIELD(report), 0, 0 },
 	{ "trace", TEXT, FIELD(trace), 0, 0 },
 	{ "timeline", TEXT, FIELD(timeline), 0, 0 },
-	{ "recording", TEXT, FIELD(recording), 0, 0 },
 	{ "profile", TEXT, FIELD(profile), 0, 0 },
 	{ "mhz", NUMBER, FIELD(mhz), 1, HZ_MAX_MHZ },
 	{ "preset", PRESET, FIELD(preset), 0, 0 },
@@ -275,9 +274,8 @@ bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *t
 			return false;
 		}
 	}
-	if (!options->locks && (options->recording || options->hold != 1000)) {
-		snprintf(text, bytes, "option %s needs locks=on: a device with locks: {stats: all}",
-			 options->recording ? "recording" : "hold");
+	if (!options->locks && options->hold != 1000) {
+		snprintf(text, bytes, "option hold needs locks=on: a device with locks: {stats: all}");
 		return false;
 	}
 	if (!cache_is_possible("cache_bytes", options->cache_bytes, options->cache_ways, text, bytes) ||

@@ -44,7 +44,6 @@ struct vc_options {
 	const char *report;    /* JSON result file */
 	const char *trace;     /* text file with every order point that the hash covers, to find where two runs part */
 	const char *timeline;  /* timeline.h */
-	const char *recording; /* record.h */
 	const char *profile;   /* text file with how often each segment of code ran outside freezes */
 	uint64_t mhz;          /* frequency of every hart's clock */
 	const char *preset;    /* its word */

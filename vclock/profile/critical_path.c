@@ -14,7 +14,6 @@
 #include "guest/symbol.h"
 #include "histogram.h"
 #include "ledger.h"
-#include "record.h"
 #include "schedule/clock.h"
 #include "vclock_abi.h"
 
@@ -192,7 +191,6 @@ void vc_request_event(const struct vc_hart *h)
 	address = vc_register(h->index, insn >> 15 & 31);
 	if (!address)
 		return;
-	vc_record_request(h, (enum hz_vc_hint)(insn >> 20), address);
 	r = vc_table_at(&requests, address);
 	if (insn >> 20 == HZ_VC_FETCHED)
 		return begin(h, r, now);

@@ -13,7 +13,6 @@
 #include "guest/symbol.h"
 #include "histogram.h"
 #include "logical_locks.h"
-#include "record.h"
 #include "schedule/clock.h"
 
 enum { MOST_HELD = 16 };
@@ -156,7 +155,6 @@ void vc_ledger_event(struct vc_hart *h)
 	if (!vc.options.locks || vc.ended)
 		return;
 	vc_account_event(h);
-	vc_record_lock(h, (enum hz_vc_lock_event)slot->arg0, slot->arg1);
 	if (slot->arg0 == HZ_VC_LOGICAL_ASKED || slot->arg0 == HZ_VC_LOGICAL_ENDED)
 		return vc_logical_event(h, now_ns);
 	if (slot->arg0 == HZ_VC_ACCOUNT_RESET || slot->arg0 == HZ_VC_ACCOUNT_SHOWN)
@@ -449,8 +447,6 @@ void vc_logical_had(const struct vc_hart *h)
 		return;
 	memcpy(&insn, code, sizeof(insn));
 	classes[(insn >> 20) - HZ_VC_HAD].had[h->index]++;
-	if ((insn >> 20) - HZ_VC_HAD == HZ_LOGICAL_COMPLETION)
-		vc_record_completion(h);
 }
 
 static struct logical_class *logical_class_of(uint64_t lock) { return &classes[HZ_VC_LOCK_CLASS(lock) % HZ_VC_LOGICAL_LOCKS]; }
