@@ -1,5 +1,5 @@
 # Installation: the program, libhartzone with its header and pkg-config file, and what a run needs: firmware, plugin, the vsock daemon
-# (where scripts/setup had to build one), devices, workloads and traces. session/locate.cpp finds these from the program.
+# (where scripts/setup had to build one), devices, workloads and traces. session/machine/locate.cpp finds these from the program.
 # SPDX-License-Identifier: BSD-3-Clause
 include(GNUInstallDirs)
 set(parts lib/hartzone)

@@ -405,7 +405,7 @@ static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *ou
 	return true;
 }
 
-/* Of each part of the shared memory a buffer has a flush unit (firmware/ftl/buffer/sector_pool.h). */
+/* Of each part of the shared memory a buffer has a flush unit (firmware/ftl/buffer/memory.h). */
 static bool pool_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	uint64_t buffers = cfg->write_buffers, sure;

@@ -86,7 +86,7 @@ enum hz_buffer_handover { HZ_HANDOVER_LIST(HZ_ENUMERATOR) HZ_HANDOVERS };
 	  "all of a superpage together when it is complete; sooner where somebody waits for memory or for what is in it")
 enum hz_buffer_flush { HZ_BUFFER_FLUSH_LIST(HZ_ENUMERATOR) HZ_BUFFER_FLUSHES };
 
-/* How the free memory that buffers share is kept (firmware/ftl/buffer/sector_pool.h). */
+/* How the free memory that buffers share is kept (firmware/ftl/buffer/memory.h). */
 #define HZ_BUFFER_SLOTS_LIST(X) \
 	X(HZ_SLOTS_ACCOUNTS, "accounts", "counted for each buffer, under one lock; the only way with `plp.bytes`") \
 	X(HZ_SLOTS_LOCKED, "locked", "each buffer keeps the slots that it is sure of, the others are in one stack under a lock") \
@@ -117,10 +117,17 @@ enum hz_region { HZ_REGION_LIST(HZ_ENUMERATOR) HZ_REGIONS };
 
 /* Which superblock a garbage collector takes next. Cost-benefit: Rosenblum and Ousterhout, LFS; u = valid part. The SLC log, which counts
  * no erases, has those before `wear`. */
+#ifdef HZ_WITH_GC_POLICIES
+#include HZ_WITH_GC_POLICIES /* ./hartzone build --with: scripts/with.cmake writes it */
+#else
+#define HZ_WITH_GC_LIST(X)
+#define HZ_WITH_GC_FUNCTIONS(X)
+#endif
 #define HZ_GC_LIST(X) \
 	X(HZ_GC_GREEDY, "greedy", "fewest valid sectors") \
 	X(HZ_GC_COST_BENEFIT, "cost-benefit", "most (1 − u) / 2u × age, u = valid part") \
 	X(HZ_GC_FIFO, "fifo", "oldest") \
+	HZ_WITH_GC_LIST(X) \
 	X(HZ_GC_WEAR, "wear", "greedy among those not erased more often than the mean")
 enum hz_gc_policy { HZ_GC_LIST(HZ_ENUMERATOR) HZ_GC_POLICIES };
 

@@ -1,6 +1,7 @@
 """The lists that C, C++ and Python share, read from their .def files: kinds and classes of locks, fields of a device."""
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
+import os
 import pathlib
 import re
 
@@ -27,9 +28,17 @@ def joined(words):
     return " ".join(words)
 
 
+def extension(name):
+    """The text of a list in the folder of ./hartzone build --with, if there is one."""
+    folder = os.environ.get("HARTZONE_WITH")
+    path = folder and pathlib.Path(folder) / name
+    return path.read_text(encoding="utf-8") if path and path.exists() else ""
+
+
 def calls(path, macros):
-    """[macro, argument, …] of every call of one of the macros, in the file's order."""
-    return calls_in(re.sub(r"^#.*", "", (TOP / path).read_text(), flags=re.M), macros)
+    """[macro, argument, …] of every call of one of the macros, in the file's order, and those that an extension has in a list of that name."""
+    text = (TOP / path).read_text() + extension(pathlib.Path(path).name)
+    return calls_in(re.sub(r"^#.*", "", text, flags=re.M), macros)
 
 
 def calls_in(text, macros):
@@ -86,11 +95,17 @@ def device_fields():
     return found
 
 
+def choice_rows(text, name):
+    """[(constant, word, explanation)] of HZ_name_LIST, with the policies of an extension at their place."""
+    body = re.search(rf"#define HZ_{name}_LIST\(X\)((?:.*\\\n)*.*)\n", text)[1].replace("\\\n", "\n")
+    policies = calls_in(extension("gc_policies.def"), {"HZ_GC_POLICY"})
+    own = "".join(f'X(HZ_GC_{policy}, "{policy}", "{note}")\n' for _, policy, note in policies)
+    return [tuple(row) for _, *row in calls_in(body.replace("HZ_WITH_GC_LIST(X)", own), {"X"})]
+
+
 def choices(name):
     """[(word, explanation)] of HZ_name_LIST in protocol/device_choices.h, by number from the list's first on."""
-    text = (TOP / "protocol/device_choices.h").read_text()
-    body = re.search(rf"#define HZ_{name}_LIST\(X\)((?:.*\\\n)*.*)\n", text)[1]
-    return [(word, note) for _, _, word, note in calls_in(body.replace("\\\n", "\n"), {"X"})]
+    return [(word, note) for _, word, note in choice_rows((TOP / "protocol/device_choices.h").read_text(), name)]
 
 
 @functools.cache
@@ -101,8 +116,7 @@ def constants():
     found.update(re.findall(r"#define (HZ_MAX_\w+) (\([^\n/]*\)|\S[^\n/]*)", text))
     choice_text = (TOP / "protocol/device_choices.h").read_text()
     for first, name, rest in re.findall(r"enum \w+ \{ (\w+, )?HZ_(\w+)_LIST\(HZ_ENUMERATOR\) ?(\w*) \}", choice_text):
-        body = re.search(rf"#define HZ_{name}_LIST\(X\)((?:.*\\\n)*.*)\n", choice_text)[1]
-        names = [call[1] for call in calls_in(body.replace("\\\n", "\n"), {"X"})] + [rest]
+        names = [constant for constant, *_ in choice_rows(choice_text, name)] + [rest]
         found.update((constant, str(n + bool(first))) for n, constant in enumerate(names))
     return found
 

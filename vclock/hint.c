@@ -2,22 +2,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hint.h"
 
-#include "bulk.h"
-#include "class.h"
-#include "hold.h"
-#include "host_wait.h"
-#include "jitter.h"
-#include "ledger.h"
-#include "line.h"
-#include "logical.h"
-#include "memory.h"
-#include "pair.h"
-#include "race.h"
-#include "record.h"
-#include "registers.h"
-#include "request.h"
-#include "timeline.h"
-#include "token.h"
+#include <string.h>
+
+#include "cost/cache.h"
+#include "cost/line.h"
+#include "guest/cpu.h"
+#include "guest/memory.h"
+#include "lanes.h"
+#include "profile/critical_path.h"
+#include "profile/ledger.h"
+#include "profile/timeline.h"
+#include "race/race.h"
+#include "schedule/clock.h"
+#include "schedule/jitter.h"
+#include "schedule/token.h"
 #include "wait.h"
 
 static void show_now(struct vc_hart *h) { h->slot->now_ns = vc_cycles_to_ns(vc_clock(h)); }
@@ -57,8 +55,6 @@ static void come_to_atomic(struct vc_hart *h, enum vc_kind kind)
 
 static void dispatch(struct vc_hart *h, enum vc_kind kind)
 {
-	if (__builtin_expect(vc.options.recording && (kind == VC_AMO || kind == VC_LR || kind == VC_SC), 0))
-		vc_record_access(h);
 	h->in_wfi = kind == VC_WFI_INSN;
 	if (__builtin_expect(vc.options.hold != 1000, 0))
 		vc_hold(h);
@@ -88,10 +84,10 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_LOCK: return vc_ledger_event(h);
 	case VC_HAD: return vc_logical_had(h);
 	case VC_REQUEST: return vc_request_event(h);
-	case VC_SPAN: return vc_record_span(h);
 	case VC_END: return vc_end_run(h, "end");
 	case VC_GATE: return vc_gate(h);
 	case VC_FENCE: return vc_race_fence(h);
+	case VC_SPAN: /* for the timeline */
 	case VC_WFI_INSN:
 	case VC_DATA:
 	case VC_PLAIN: return;
@@ -105,4 +101,120 @@ void vc_before(struct vc_hart *h, enum vc_kind kind)
 	vc_timeline_before(h);
 	dispatch(h, kind);
 	vc_timeline_after(h, kind);
+}
+
+/* Copies, fills and checksums in the guest's memory. */
+
+void vc_window(struct vc_hart *h)
+{
+	const struct hz_vc_slot *slot = h->slot;
+
+	vc_guest_window(slot->arg2, slot->arg0, slot->arg1);
+}
+
+/* Outside a freeze the hart's own instructions are what its work costs; a race check has to see each access. */
+static bool may_help(const struct vc_hart *h) { return h->frozen && !vc.options.race_check; }
+
+static void done(struct hz_vc_slot *slot)
+{
+	vc.bulk_bytes += slot->arg2;
+	slot->arg2 = 0;
+}
+
+void vc_copy(struct vc_hart *h)
+{
+	struct hz_vc_slot *slot = h->slot;
+	uint64_t bytes = slot->arg2;
+	void *to = may_help(h) ? vc_guest_bulk(slot->arg0, bytes) : NULL;
+	const void *from = to ? vc_guest_bulk(slot->arg1, bytes) : NULL;
+
+	if (!from)
+		return;
+	memmove(to, from, bytes);
+	done(slot);
+}
+
+void vc_fill(struct vc_hart *h)
+{
+	struct hz_vc_slot *slot = h->slot;
+	void *to = may_help(h) ? vc_guest_bulk(slot->arg0, slot->arg2) : NULL;
+
+	if (!to)
+		return;
+	memset(to, (int)(slot->arg1 & 0xff), slot->arg2);
+	done(slot);
+}
+
+void vc_lanes(struct vc_hart *h)
+{
+	struct hz_vc_slot *slot = h->slot;
+	uint64_t bytes = slot->arg2;
+	struct hz_lanes *lanes = may_help(h) && slot->arg0 % 8 == 0 ? vc_guest_bulk(slot->arg0, sizeof(*lanes)) : NULL;
+	const void *data = lanes && slot->arg1 % 8 == 0 && bytes % 32 == 0 ? vc_guest_bulk(slot->arg1, bytes) : NULL;
+
+	if (!data)
+		return;
+	hz_lanes_mix(lanes, data, bytes);
+	done(slot);
+}
+
+/* Setting the clock of a hart that holds a lock. */
+
+static struct {
+	uint64_t counted; /* instructions, when it was seen last */
+	uint64_t rest;    /* thousandths of a cycle that are not yet in its clock */
+} seen[VC_MAX_HARTS];
+
+/* What was charged may be less than nothing. */
+void vc_hold(struct vc_hart *h)
+{
+	uint64_t counted = vc_counted(h), cycles = (counted - seen[h->index].counted) * vc.options.cost.insn, more;
+
+	seen[h->index].counted = counted;
+	if (h->frozen || vc.ended || !vc_past_holds(h->index))
+		return;
+	seen[h->index].rest += cycles * vc.options.hold;
+	more = seen[h->index].rest / 1000 - cycles;
+	seen[h->index].rest %= 1000;
+	h->base += more;
+	h->charged += more;
+}
+
+/* Lines that plain accesses fetch. */
+
+/* Returns when h has the smallest key; false: it holds the token no more. */
+static bool in_turn(struct vc_hart *h, uint64_t pc, uint64_t address, bool write)
+{
+	h->wait_pc = pc;
+	if (vc.options.hold != 1000)
+		vc_hold(h);
+	vc_order(h, VC_DATA);
+	if (vc.options.turns)
+		vc_line_wait_turn(h, VC_DATA, address, write);
+	return vc_holds(h) && !vc.ended;
+}
+
+static void access_line(struct vc_hart *h, uint64_t pc, uint64_t address, bool write)
+{
+	struct vc_copies *copies = vc_cache_in_ram(address);
+
+	if (!copies)
+		return;
+	if (!vc_cache_hit(h, copies, write)) {
+		if (vc.options.data != HZ_DATA_ORDERED || in_turn(h, pc, address, write))
+			vc_line_data(h, address, write);
+	} else if (write && !copies->dirty) {
+		copies->dirty = true;
+	}
+}
+
+void vc_data_access(struct vc_hart *h, uint64_t pc, uint64_t address, unsigned bytes, bool write)
+{
+	uint64_t last = address + bytes - 1;
+
+	if (h->frozen)
+		return;
+	access_line(h, pc, address, write);
+	if (__builtin_expect(last >> VC_LINE_SHIFT != address >> VC_LINE_SHIFT, 0) && vc_holds(h))
+		access_line(h, pc, last, write);
 }

@@ -1,11 +1,36 @@
 /* What each synchronisation instruction does to the clock and the order. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef VC_HINT_H
-#define VC_HINT_H
+#ifndef VCLOCK_HINT_H
+#define VCLOCK_HINT_H
 
-#include "state.h"
+#include "base/state.h"
 
 /* Before the instruction. */
 void vc_before(struct vc_hart *h, enum vc_kind kind);
+
+/* Bulk work of a hart whose clock stands (vclock_abi.h: WINDOW, COPY, FILL, LANES), done by the host. */
+
+void vc_window(struct vc_hart *h);
+void vc_copy(struct vc_hart *h);
+void vc_fill(struct vc_hart *h);
+void vc_lanes(struct vc_hart *h);
+
+/* Sections under spin locks take longer, or shorter, than their instructions do (option hold=PERMILLE): what another section would be worth.
+ *
+ * While a hart holds a spin lock its clock passes so many thousandths of what it would for its instructions. What an access costs stays. */
+
+/* Before each synchronisation instruction and hint: nobody sees the clock between two of them. */
+void vc_hold(struct vc_hart *h);
+
+/* Plain loads and stores of RAM, with data=moves: they fetch lines as synchronising accesses do, false sharing included, but neither wait
+ * for a busy line nor keep one busy. They take effect in the order in which the harts run: with the order point before them.
+ *
+ * With data=ordered one that must fetch its line is an order point: it waits for the line and keeps it busy. What it reads or writes it
+ * has read or written when its hart came to it; without data races nobody can tell.
+ *
+ * One that finds its line costs no more than its instruction. */
+
+/* By the token holder, once the access at pc is made. */
+void vc_data_access(struct vc_hart *h, uint64_t pc, uint64_t address, unsigned bytes, bool write);
 
 #endif

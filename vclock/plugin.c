@@ -6,19 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "carrier.h"
-#include "jitter.h"
-#include "memory.h"
-#include "qemu_api.h"
-#include "record.h"
-#include "registers.h"
+#include "cost/cache.h"
+#include "schedule/carrier.h"
+#include "schedule/jitter.h"
+#include "guest/memory.h"
+#include "base/qemu_api.h"
+#include "guest/cpu.h"
 #include "report.h"
-#include "stage.h"
-#include "symbol.h"
-#include "token.h"
+#include "profile/account.h"
+#include "guest/symbol.h"
+#include "schedule/token.h"
 #include "translate.h"
-#include "watchdog.h"
+#include "schedule/watchdog.h"
 
 QEMU_EXPORT int qemu_plugin_version = VC_API_VERSION;
 
@@ -123,10 +122,6 @@ static bool prepare(const qemu_info_t *info, int argc, char **argv, char *text, 
 	vc_stages_load();
 	if (!vc_order_start()) {
 		snprintf(text, bytes, "option trace=%s is unusable", vc.options.trace);
-		return false;
-	}
-	if (!vc_record_open()) {
-		snprintf(text, bytes, "option recording=%s is unusable", vc.options.recording);
 		return false;
 	}
 	return choose_switch(text, bytes);

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock.h"
-#include "ledger_report.h"
-#include "line.h"
-#include "profile.h"
-#include "race.h"
-#include "symbol.h"
-#include "timeline.h"
+#include "schedule/clock.h"
+#include "profile/ledger.h"
+#include "cost/line.h"
+#include "profile/hot_spots.h"
+#include "race/race.h"
+#include "guest/symbol.h"
+#include "profile/timeline.h"
 
 static void write_costs(FILE *out)
 {

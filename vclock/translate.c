@@ -5,18 +5,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "translate.h"
 
-#include "account.h"
-#include "class.h"
-#include "data.h"
-#include "frozen.h"
+#include "profile/account.h"
+#include "guest/cpu.h"
+#include "wait.h"
 #include "hint.h"
-#include "line.h"
-#include "pair.h"
-#include "profile.h"
-#include "race.h"
-#include "registers.h"
-#include "stage.h"
-#include "token.h"
+#include "cost/line.h"
+#include "profile/hot_spots.h"
+#include "race/race.h"
+#include "schedule/token.h"
 
 #define RESET_VECTOR 0x1000u /* of QEMU's virt machine: every hart's first block, the only one that is gated */
 

@@ -3,8 +3,8 @@
 #ifndef VC_TRANSLATE_H
 #define VC_TRANSLATE_H
 
-#include "qemu_api.h"
-#include "state.h"
+#include "base/qemu_api.h"
+#include "base/state.h"
 
 /* Once, before any counted code is translated. */
 void vc_counters_create(void);

@@ -3,11 +3,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wait.h"
 
-#include "frozen.h"
-#include "line.h"
-#include "memory.h"
-#include "pair.h"
-#include "race.h"
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cost/line.h"
+#include "guest/memory.h"
+#include "guest/symbol.h"
+#include "profile/account.h"
+#include "race/race.h"
+#include "schedule/token.h"
+#include "shm.h"
 
 /* HZ_VC_WAKE and HZ_VC_WAIT synchronise like a release and an acquire of a word nobody else has. */
 static uint64_t wake_word(uint64_t hart) { return hart * 8; }
@@ -148,4 +157,86 @@ void vc_take(struct vc_hart *h)
 	else if (!something_there(h))
 		vc_park(h, h->deadline, VC_TAKE);
 	take(h, address);
+}
+
+/* Waiting for the host and waking it. */
+
+void vc_host_wait(struct vc_hart *h)
+{
+	static const struct timespec at_most = { 0, 1000000 };
+	struct hz_shm_header *header = vc.shm;
+
+	vc.host_waits++;
+	vc_frozen_progress(h);
+	if (!h->frozen)
+		vc_flag_run(VC_FLAG_UNFROZEN_HOST_WAIT);
+	if (header)
+		syscall(SYS_futex, &header->host_bell, FUTEX_WAIT, (uint32_t)h->slot->arg0, &at_most, NULL, 0);
+	else
+		nanosleep(&at_most, NULL);
+}
+
+void vc_host_wake(struct vc_hart *h)
+{
+	uint64_t queue = h->slot->arg0;
+	struct hz_queue_clock *clocks;
+
+	if (!vc.shm || queue > HZ_MAX_IO_QUEUES)
+		return;
+	vc.host_wakes++;
+	clocks = (void *)((char *)vc.shm + HZ_SHM_QUEUES_OFFSET);
+	syscall(SYS_futex, &clocks[queue].completed, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Waiting for another hart with a frozen clock: noticed, told, ended. */
+
+enum { MOST_LOOKS = 1 << 20 }; /* at one word in one freeze */
+
+static void end_run(const struct vc_hart *h, enum vc_kind kind)
+{
+	char title[480], pc[160], since[160];
+
+	snprintf(title, sizeof(title),
+		 "FROZEN WAIT: hart %u would have to wait for another hart at %s (%s), but its clock is frozen since %s", h->index,
+		 vc_symbol(h->wait_pc, pc, sizeof(pc)), vc_kind_name(kind), vc_symbol(h->freeze_pc, since, sizeof(since)));
+	vc_give_up("frozen-wait", title);
+}
+
+bool vc_frozen_wait(struct vc_hart *h, enum vc_kind kind)
+{
+	if (!h->frozen)
+		return false;
+	if (vc_holds(h) && vc.phase == VC_RUNNING && !vc.ended)
+		end_run(h, kind);
+	return true;
+}
+
+void vc_frozen_access(struct vc_hart *h, enum vc_kind kind, uint64_t address)
+{
+	if (h->looked_at != address)
+		h->looks = 0;
+	h->looked_at = address;
+	if (++h->looks == MOST_LOOKS)
+		vc_frozen_wait(h, kind);
+}
+
+void vc_freeze(struct vc_hart *h)
+{
+	if (h->frozen++)
+		return;
+	h->base += (*h->retired - h->mark) * vc.options.cost.insn + h->retired[1];
+	h->mark = *h->retired;
+	h->freeze_pc = h->wait_pc;
+	vc_account_freeze(h);
+	h->looks = 0;
+}
+
+void vc_thaw(struct vc_hart *h)
+{
+	if (!h->frozen || --h->frozen)
+		return;
+	h->skipped += *h->retired - h->mark;
+	h->mark = *h->retired;
+	h->retired[1] = 0;
+	vc_account_thaw(h);
 }

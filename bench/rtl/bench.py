@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """libthread's locks on the RTL of a real multi-core, and under the virtual clock with costs measured there: curves, errors, ranks."""
+import argparse
 import json
 import os
 import pathlib
@@ -26,7 +27,7 @@ WHOLE = ("seed", "cases", "locks", "clock", "quick") # options that leave out a 
 def option_words(text):
     """Options of the plugin, as a user writes them behind --clock."""
     if not re.fullmatch(r"[a-z0-9_-]+=[^\s,=]+(,[a-z0-9_-]+=[^\s,=]+)*", text):
-        raise arguments.argparse.ArgumentTypeError(f"'{text}' is not a list of options such as preset=rocket")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of options such as preset=rocket")
     return text
 
 

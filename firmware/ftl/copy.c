@@ -1,6 +1,6 @@
 /* Copy: reads of the source ranges, then one write. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "copy.h"
+#include "ftl_internal.h"
 
 #include "lt/arena.h"
 #include "lt/logical.h"

@@ -1,29 +1,28 @@
-/* The FTL as the HIL sees it: construction, and what is asked of it as a whole. */
+/* The FTL as the HIL sees it: construction, the routing of commands to workers, the zone report, and what is asked of it as a whole. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ftl.h"
 
 #include "block/superblock.h"
 #include "buffer/buffer.h"
-#include "buffer/keep.h"
 #include "buffer/staged.h"
 #include "cache/data_cache.h"
 #include "check.h"
 #include "conventional/conventional.h"
+#include "ftl_internal.h"
 #include "geometry.h"
-#include "l2p/l2p.h"
 #include "lt/arena.h"
+#include "map/l2p.h"
 #include "mount/mount.h"
 #include "places/places.h"
 #include "places/trims.h"
+#include "request/ftl_request.h"
 #include "request/io.h"
-#include "rest.h"
-#include "routing.h"
 #include "slc/slc.h"
-#include "worker.h"
-#include "zone/pump.h"
-#include "zone/trim_save.h"
-#include "zone/updates.h"
-#include "zone/zone_changes.h"
+#include "zone/tables.h"
+#include "zone/update.h"
+#include "zone/zone.h"
+
+/* The FTL as the HIL sees it: construction, and what is asked of it as a whole. */
 
 static void facts_init(struct ftl *ftl)
 {
@@ -47,7 +46,7 @@ static void facts_init(struct ftl *ftl)
 	ftl->all_zones = ftl->shape.zones + ftl->shape.backing_zones;
 }
 
-static void zones_of_ftl(struct ftl *ftl, struct arena *arena) { zones_init(ftl, arena, &zone_owner); }
+static void zones_of_ftl(struct ftl *ftl, struct arena *arena) { zones_init(ftl, arena); }
 
 /* clang-format off */
 static const struct {
@@ -156,3 +155,118 @@ void ftl_report(struct ftl *ftl, struct hz_log_ftl *out)
 }
 
 const char *ftl_check(struct ftl *ftl) { return whole_check(ftl); }
+
+/* Owners of zones. */
+
+/* Zones that lie regularly apart, as those of different host threads do, have different owners (as l2p.c spreads them). */
+static uint32_t spread_zone(uint32_t zone, uint32_t workers) { return (uint32_t)((uint64_t)(zone * 0x9e3779b1u) * workers >> 32); }
+
+void routing_init(struct ftl *ftl, struct arena *arena)
+{
+	uint32_t workers = ftl->cfg->worker_count;
+	bool shared = ftl->l2p->shards >= workers && ftl->l2p->shards < ftl->zone_count; /* shards, by several zones */
+
+	if (ftl->cfg->routing != HZ_ROUTE_OWNER)
+		return;
+	ftl->owner = arena_alloc(arena, ftl->zone_count, sizeof(*ftl->owner), "owners of zones");
+	for (uint32_t z = 0; z < ftl->zone_count; z++)
+		ftl->owner[z] = (uint8_t)(shared ? ftl->extent[z]->map_shard % workers : spread_zone(z, workers));
+}
+
+/* Commands that name no zone, or several at once, stay with their queue. */
+static bool names_zone(const struct ftl_request *req)
+{
+	switch (req->op) {
+	case FTL_READ:
+	case FTL_VERIFY:
+	case FTL_COMPARE:
+	case FTL_WRITE:
+	case FTL_APPEND:
+	case FTL_UPDATE:
+	case FTL_WRITE_ZEROES:
+	case FTL_COPY:
+	case FTL_COPY_APPEND:
+	case FTL_ZONE_OPEN:
+	case FTL_ZONE_CLOSE:
+	case FTL_ZONE_FINISH:
+	case FTL_ZONE_RESET:
+	case FTL_ZONE_OFFLINE: return !(req->flags & FTL_ALL_ZONES);
+	default: return false;
+	}
+}
+
+unsigned routing_owner(const struct ftl *ftl, unsigned worker, const struct ftl_request *req)
+{
+	return names_zone(req) ? ftl->owner[zone_number(ftl, req->lba)] : worker;
+}
+
+/* Zone report. */
+
+/* A conventional zone's type and state are those of ZBC (1h CONVENTIONAL, 0h NOT WRITE POINTER), which ZNS 1.1 leaves reserved: only a
+ * report of all zones lists it. ZRASF: 0 all, 1 EMPTY … 5 FULL, 6 READ ONLY, 7 OFFLINE, 9 with an attribute, which none has
+ * (ZNS 1.1, Zone Management Receive). */
+static bool matches(uint8_t filter, uint8_t state)
+{
+	static const uint8_t wanted[] = { 0,
+					  NVME_ZS_EMPTY,
+					  NVME_ZS_IMPLICIT_OPEN,
+					  NVME_ZS_EXPLICIT_OPEN,
+					  NVME_ZS_CLOSED,
+					  NVME_ZS_FULL,
+					  NVME_ZS_READ_ONLY,
+					  NVME_ZS_OFFLINE };
+
+	return filter == 0 || (filter < sizeof(wanted) && wanted[filter] == state);
+}
+
+static void describe(struct zone *zone, struct nvme_zone_descriptor *out)
+{
+	struct lt_lock_node node;
+	uint8_t state;
+
+	if (is_conventional(zone->ext.ftl, zone->ext.start)) {
+		*out = (struct nvme_zone_descriptor){
+			.type = 1, .capacity = zone->ext.ftl->capacity, .start = zone->ext.start, .write_pointer = UINT64_MAX
+		};
+		return;
+	}
+	lt_lock_acquire(&zone->ext.lock, &node);
+	state = zone->state;
+	*out = (struct nvme_zone_descriptor){
+		.type = 2,
+		.state = (uint8_t)(state << 4),
+		.capacity = zone->ext.ftl->capacity,
+		.start = zone->ext.start,
+		.write_pointer = zone->ext.start + zone->ext.wp,
+	};
+	if (state == NVME_ZS_FULL || state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE)
+		out->write_pointer = UINT64_MAX;
+	lt_lock_release(&zone->ext.lock, &node);
+}
+
+void zone_report_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl *ftl = self->ftl;
+	struct nvme_zone_report head = { .zones = 0 };
+	uint64_t end = namespace_end(ftl, req);
+	uint32_t at = sizeof(head);
+
+	for (struct zone *zone = zone_at(ftl, req->lba); zone < ftl->zones + ftl->zone_count && zone->ext.start < end; zone++) {
+		struct nvme_zone_descriptor descriptor;
+		bool fits = at + sizeof(descriptor) <= req->sgl.bytes;
+
+		if (!fits && (req->flags & FTL_PARTIAL_REPORT))
+			break;
+		describe(zone, &descriptor);
+		if (!matches(req->report_filter, descriptor.state >> 4))
+			continue;
+		head.zones++;
+		if (fits) {
+			sgl_write(&req->sgl, at, &descriptor, sizeof(descriptor));
+			at += sizeof(descriptor);
+		}
+	}
+	sgl_write(&req->sgl, 0, &head, req->sgl.bytes < sizeof(head) ? req->sgl.bytes : (uint32_t)sizeof(head));
+	req->ready_ns = link_transfer(&ftl->links->to_host, clock_now_ns(), at < req->sgl.bytes ? at : req->sgl.bytes);
+	io_complete(req, NVME_SUCCESS);
+}

@@ -3,12 +3,10 @@
 #ifndef FTL_FTL_H
 #define FTL_FTL_H
 
+#include "base/health.h"
 #include "device_config.h"
-#include "ftl/base/damage.h"
 #include "ftl/base/health.h"
-#include "ftl/base/watch.h"
 #include "ftl/request/ftl_request.h"
-#include "device_config.h"
 #include "link.h"
 #include "logs.h"
 #include "lt/event.h"
@@ -46,7 +44,7 @@ void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req);
  * so by an event reads the sum. */
 void ftl_publish(struct ftl *ftl);
 void ftl_published(struct ftl *ftl, struct hz_log_ftl *out);
-/* Any hart: sectors that are written in place now (zone/updates.h). */
+/* Any hart: sectors that are written in place now (zone/update.h). */
 uint64_t ftl_in_place_sectors(const struct ftl *ftl);
 /* Both at once, with the worker harts idle or stopped. */
 void ftl_report(struct ftl *ftl, struct hz_log_ftl *out);
@@ -56,4 +54,24 @@ const char *ftl_check(struct ftl *ftl);
 #ifdef __cplusplus
 }
 #endif
+
+/* Survey: reads everything that a mounted device holds and says what cannot be read. For the offline check of an image; harts idle. */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ftl_zone_survey {
+	uint8_t state;           /* enum nvme_zone_state; 0 (NOT WRITE POINTER): conventional */
+	uint64_t start, written; /* first LBA; sectors that hold something, readable or not */
+	uint64_t lost;           /* of these, those that cannot be read */
+};
+uint32_t ftl_survey_zones(const struct ftl *ftl); /* of the namespace */
+/* Calls lost() for each LBA that cannot be read, ascending. */
+void ftl_survey_zone(struct ftl *ftl, uint32_t zone, struct ftl_zone_survey *out, void (*lost)(void *ctx, uint64_t lba), void *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
 #endif

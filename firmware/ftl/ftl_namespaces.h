@@ -1,10 +1,14 @@
-/* The namespaces of a device: an FTL for each, on a window of the flash that nobody else touches. They share harts, TSU and link. */
+/* Namespaces: construction, what is asked of all of them, and the lock classes of a device. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef FTL_NAMESPACES_H
-#define FTL_NAMESPACES_H
+#ifndef FTL_FTL_NAMESPACES_H
+#define FTL_FTL_NAMESPACES_H
 
+#include "device_config.h"
 #include "ftl/ftl.h"
+#include "lt/arena.h"
 #include "nand/flash_addr.h"
+
+/* The namespaces of a device: an FTL for each, on a window of the flash that nobody else touches. They share harts, TSU and link. */
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,4 +44,18 @@ const char *ftl_namespaces_check(const struct ftl_namespaces *all);
 #ifdef __cplusplus
 }
 #endif
+
+/* Registration of the lock classes of protocol/lock_classes.def with libthread. */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Before the harts run, and before ftl_init: every class gets the kind and the granularity that the config names. NULL, or one sentence. */
+const char *ftl_lock_classes_init(struct arena *arena, const struct hz_device_config *cfg);
+
+#ifdef __cplusplus
+}
+#endif
+
 #endif

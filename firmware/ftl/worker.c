@@ -1,24 +1,16 @@
 /* Workers: dispatch of requests. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "worker.h"
+#include "ftl_internal.h"
 
-#include "abandon.h"
-#include "buffer/fold.h"
-#include "cache/cache_transfer.h"
-#include "cache/cached.h"
-#include "conventional/conv_deallocate.h"
-#include "conventional/conv_write.h"
-#include "copy.h"
-#include "l2p/l2p.h"
+#include "buffer/buffer.h"
+#include "cache/data_cache.h"
+#include "conventional/conventional.h"
+#include "map/l2p.h"
 #include "lt/arena.h"
-#include "report.h"
-#include "request/life.h"
-#include "rest.h"
-#include "zone/flush.h"
-#include "zone/read.h"
-#include "zone/update_write.h"
-#include "zone/write.h"
-#include "zone/zone_ops.h"
+#include "request/io.h"
+#include "zone/read_write.h"
+#include "zone/update.h"
+#include "zone/zone.h"
 
 /* It waited for a table page fetch to use, of which there may be more. Not inlined, so that other reads need not save its registers. */
 static __attribute__((noinline)) void run_woken_read(struct ftl_worker *self, struct ftl_request *req)

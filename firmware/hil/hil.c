@@ -3,11 +3,8 @@
 #include "hil/hil.h"
 
 #include "hil/controller/admin.h"
-#include "hil/controller/admin_queues.h"
-#include "hil/controller/hil_state.h"
-#include "hil/controller/life_cycle.h"
-#include "hil/controller/registers.h"
-#include "hil/seam/dealing.h"
+#include "hil/controller/controller.h"
+#include "hil/ports/ports.h"
 #include "lt/arena.h"
 
 /* A call each and no branch: where the host decides a branch inside a freeze, the compiler could give each outcome its own THAW and

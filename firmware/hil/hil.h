@@ -8,8 +8,7 @@
 #define HIL_HIL_H
 
 #include "device_config.h"
-#include "hil/seam/controller_ops.h"
-#include "hil/seam/hil_port.h"
+#include "hil/ports/ports.h"
 #include "lt/arena.h"
 #include "lt/event.h"
 #include "shm.h"

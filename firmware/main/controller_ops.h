@@ -3,7 +3,7 @@
 #ifndef MAIN_CONTROLLER_OPS_H
 #define MAIN_CONTROLLER_OPS_H
 
-#include "hil/seam/controller_ops.h"
+#include "hil/ports/ports.h"
 
 struct device;
 /* Of a device whose FTL and TSU are there. */

@@ -6,8 +6,8 @@
 
 #include "boot.h"
 #include "config_check.h"
-#include "ftl/lock_classes.h"
-#include "hil/seam/dealing.h"
+#include "ftl/ftl_namespaces.h"
+#include "hil/ports/ports.h"
 #include "lt/hart.h"
 #include "main/controller_ops.h"
 #include "main/hil_port.h"

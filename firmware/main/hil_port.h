@@ -3,7 +3,7 @@
 #ifndef MAIN_HIL_PORT_H
 #define MAIN_HIL_PORT_H
 
-#include "hil/seam/hil_port.h"
+#include "hil/ports/ports.h"
 
 struct vsock;
 void hil_port_init(struct hil_port *port, struct vsock *vsock);

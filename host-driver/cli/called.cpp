@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "session/locate.hpp"
+#include "session/machine/locate.hpp"
 
 namespace hz::cli {
 

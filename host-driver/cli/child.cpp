@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "session/descriptor.hpp"
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
-#include "session/process.hpp"
+#include "session/machine/descriptor.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
+#include "session/machine/process.hpp"
 
 namespace hz::cli {
 

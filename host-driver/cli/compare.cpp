@@ -9,7 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::cli {
 

@@ -8,9 +8,9 @@
 #include "cli/output.hpp"
 #include "cli/verdict.hpp"
 #include "cli/visit.hpp"
-#include "files/files_session.hpp"
+#include "apps/files/files_session.hpp"
 #include "results/run_facts.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::cli {
 

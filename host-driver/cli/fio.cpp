@@ -8,10 +8,10 @@
 #include "cli/child.hpp"
 #include "cli/command.hpp"
 #include "cli/visit.hpp"
-#include "session/descriptor.hpp"
-#include "session/error.hpp"
-#include "session/locate.hpp"
-#include "session/process.hpp"
+#include "session/machine/descriptor.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/locate.hpp"
+#include "session/machine/process.hpp"
 
 namespace hz::cli {
 

@@ -10,8 +10,8 @@
 #include "namespaces.h"
 #include "results/mount_cost.hpp"
 #include "session/controller.hpp"
-#include "session/ledger_text.hpp"
-#include "session/queue_table.hpp"
+#include "session/machine/ledger_text.hpp"
+#include "session/nvme/queue_table.hpp"
 
 namespace hz::cli {
 

@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "hzfs/stack/layer_ways.hpp"
+#include "apps/hzfs/stack/layer_ways.hpp"
 
 namespace hz::cli {
 

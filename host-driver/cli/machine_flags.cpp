@@ -10,8 +10,8 @@
 #include "cli/output.hpp"
 #include "config/device_yaml.hpp"
 #include "config/placement.hpp"
-#include "session/error.hpp"
-#include "session/locate.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/locate.hpp"
 
 namespace hz::cli {
 
@@ -63,13 +63,17 @@ bool MachineFlags::gives(const std::string &option) const
 std::string find_config(const char *option, const std::string &name, const std::string &folder)
 {
 	const fs::path tree = data_tree();
-	for (const fs::path &candidate : {fs::path(name), tree / name, tree / folder / (name + ".yaml"), tree / folder / name})
+	const char *with = std::getenv("HARTZONE_WITH"); // ./hartzone build --with
+	const fs::path own = with ? fs::path(with) / fs::path(folder).filename() : fs::path();
+	for (const fs::path &candidate :
+	     {fs::path(name), tree / name, tree / folder / (name + ".yaml"), tree / folder / name, own / (name + ".yaml"), own / name})
 		if (fs::is_regular_file(candidate))
 			return candidate.string();
 	std::set<std::string> names;
 	std::error_code none;
-	for (const auto &entry : fs::directory_iterator(tree / folder, none))
-		names.insert(entry.path().stem().string());
+	for (const fs::path &searched : {tree / folder, own})
+		for (const auto &entry : fs::directory_iterator(searched, none))
+			names.insert(entry.path().stem().string());
 	std::string known;
 	for (const std::string &one : names)
 		known += (known.empty() ? "" : ", ") + one;

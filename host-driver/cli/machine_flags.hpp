@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "session/machine.hpp"
+#include "session/machine/machine.hpp"
 
 namespace hz::cli {
 
@@ -30,7 +30,7 @@ private:
 // --firmware names a file, or is not given.
 void require_firmware(const std::string &file);
 
-// The file that an option names: as given, below the data tree (session/locate.hpp), or NAME.yaml in `folder` of that tree ("configs/devices").
+// The file that an option names: as given, below the data tree (session/machine/locate.hpp), or NAME.yaml in `folder` of that tree ("configs/devices").
 std::string find_config(const char *option, const std::string &name, const std::string &folder);
 
 } // namespace hz::cli

@@ -7,7 +7,7 @@
 
 #include "cli/run_queues.hpp"
 #include "replay/read_back.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::cli {
 

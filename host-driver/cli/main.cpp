@@ -11,8 +11,8 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
 #include "version.hpp"
 
 namespace {

@@ -6,9 +6,9 @@
 #include "cli/child.hpp"
 #include "cli/command.hpp"
 #include "cli/visit.hpp"
-#include "session/error.hpp"
-#include "session/locate.hpp"
-#include "session/process.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/locate.hpp"
+#include "session/machine/process.hpp"
 
 namespace hz::cli {
 

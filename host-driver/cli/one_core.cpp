@@ -10,8 +10,8 @@
 #include <sys/un.h>
 #include <utility>
 
-#include "session/descriptor.hpp"
-#include "session/qemu_command.hpp"
+#include "session/machine/descriptor.hpp"
+#include "session/machine/qemu_command.hpp"
 
 namespace hz::cli {
 

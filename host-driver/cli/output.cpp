@@ -10,7 +10,7 @@
 #include <iostream>
 #include <unistd.h>
 
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::cli {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "session/machine.hpp"
+#include "session/machine/machine.hpp"
 
 namespace hz::cli {
 

@@ -10,8 +10,8 @@
 #include "config/quantity.hpp"
 #include "nand_image.h"
 #include "results/sha256.hpp"
-#include "session/error.hpp"
-#include "session/locate.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/locate.hpp"
 
 namespace hz::cli {
 

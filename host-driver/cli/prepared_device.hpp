@@ -14,7 +14,7 @@
 
 #include "cli/machine_run.hpp"
 #include "keep/prepared_entry.hpp"
-#include "session/machine.hpp"
+#include "session/machine/machine.hpp"
 
 namespace hz::cli {
 

@@ -10,9 +10,9 @@
 #include "cli/output.hpp"
 #include "cli/power_cut.hpp"
 #include "cli/visit.hpp"
-#include "rocksdb/load_options.hpp"
-#include "session/error.hpp"
-#include "session/locate.hpp"
+#include "apps/rocksdb/load_options.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/locate.hpp"
 
 namespace hz::cli {
 

@@ -15,7 +15,7 @@
 #include "keep_size.h"
 #include "report/run_report.hpp"
 #include "results/timeline.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 #include "version.hpp"
 
 namespace hz::cli {

@@ -10,7 +10,7 @@
 #include "cli/options.hpp"
 #include "cli/visit.hpp"
 #include "config/quantity.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 #include "shm.h"
 
 namespace hz::cli {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "nand_image.h"
-#include "session/machine.hpp"
-#include "session/qemu_command.hpp"
+#include "session/machine/machine.hpp"
+#include "session/machine/qemu_command.hpp"
 #include "shm.h"
 #include "workload/source.hpp"
 

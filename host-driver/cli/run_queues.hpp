@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "session/queue_pair.hpp"
+#include "session/nvme/queue_pair.hpp"
 #include "workload/spec.hpp"
 
 namespace hz::cli {

@@ -6,7 +6,7 @@
 
 #include "fabrics/record.hpp"
 #include "results/run_facts.hpp"
-#include "session/machine.hpp"
+#include "session/machine/machine.hpp"
 
 namespace hz::cli {
 

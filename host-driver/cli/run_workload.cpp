@@ -11,9 +11,9 @@
 #include "namespaces.h"
 #include "results/software.hpp"
 #include "results/timeline.hpp"
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
-#include "session/locate.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
+#include "session/machine/locate.hpp"
 
 namespace hz::cli {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "results/run_facts.hpp"
-#include "session/machine.hpp"
+#include "session/machine/machine.hpp"
 #include "workload/spec.hpp"
 
 namespace hz::cli {

@@ -13,11 +13,11 @@
 #include "cli/options.hpp"
 #include "cli/serve_target.hpp"
 #include "cli/visit.hpp"
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
-#include "session/lease_messages.hpp"
-#include "session/process.hpp"
-#include "session/run_directory.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
+#include "session/machine/lease_messages.hpp"
+#include "session/machine/process.hpp"
+#include "session/machine/run_directory.hpp"
 
 namespace hz::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::cli {
 

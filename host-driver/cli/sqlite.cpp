@@ -14,10 +14,10 @@
 #include "cli/visit.hpp"
 #include "config/quantity.hpp"
 #include "results/run_facts.hpp"
-#include "session/error.hpp"
-#include "session/locate.hpp"
-#include "session/process.hpp"
-#include "sqlite/sqlite_options.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/locate.hpp"
+#include "session/machine/process.hpp"
+#include "apps/sqlite/sqlite_options.hpp"
 
 namespace hz::cli {
 

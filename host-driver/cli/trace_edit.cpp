@@ -12,7 +12,7 @@
 #include "cli/trace_input.hpp"
 #include "config/quantity.hpp"
 #include "inspect/trace_edit.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 #include "trace/native_writer.hpp"
 
 namespace hz::cli {

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "cli/options.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/interrupt.hpp"
 
 namespace hz::cli {
 

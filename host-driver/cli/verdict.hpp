@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "session/machine.hpp"
+#include "session/machine/machine.hpp"
 
 namespace hz::cli {
 

@@ -14,7 +14,7 @@
 #include "config/device_yaml.hpp"
 #include "image/image_file.hpp"
 #include "keep/verify_image.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::cli {
 

@@ -9,8 +9,8 @@
 
 #include "cli/one_core.hpp"
 #include "cli/options.hpp"
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
 
 namespace hz::cli {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <sys/eventfd.h>
 
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::fabrics {
 

@@ -13,7 +13,7 @@
 #include <unordered_map>
 
 #include "fabrics/pdu.hpp"
-#include "session/descriptor.hpp"
+#include "session/machine/descriptor.hpp"
 
 namespace hz::fabrics {
 

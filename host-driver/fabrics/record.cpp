@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 #include "trace/record.hpp"
 #include "trace/trace_file.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "nvme.h"
 #include "results/digest.hpp"
-#include "session/queue_pair.hpp"
+#include "session/nvme/queue_pair.hpp"
 
 namespace hz::fabrics {
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "fabrics/backend.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::fabrics {
 

@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::fabrics {
 

@@ -8,7 +8,7 @@
 #include "image/offline_device.hpp"
 #include "nvme.h"
 #include "namespaces.h"
-#include "survey.h"
+#include "ftl.h"
 #include "nand/nand_block.h"
 
 namespace hz {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "config_check.h"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 #include "nand/nand_header.h"
 
 namespace hz {

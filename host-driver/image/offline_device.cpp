@@ -5,11 +5,11 @@
 #include <sys/mman.h>
 
 #include "host_clock.h"
-#include "lock_classes.h"
+#include "ftl_namespaces.h"
 #include "lt/arch.h"
 #include "lt/hart.h"
-#include "session/error.hpp"
-#include "session/machine.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/machine.hpp"
 #include "tsu/tsu.h"
 
 namespace hz {

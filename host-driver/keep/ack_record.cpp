@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 #include "workload/random.hpp"
 
 namespace hz {

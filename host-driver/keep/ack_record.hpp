@@ -11,7 +11,7 @@
 #include <functional>
 #include <span>
 
-#include "session/promise_file.hpp"
+#include "session/nvme/promise_file.hpp"
 #include "workload/source.hpp"
 
 namespace hz {

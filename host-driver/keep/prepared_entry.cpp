@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
-#include "session/sparse_copy.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
+#include "session/machine/sparse_copy.hpp"
 
 namespace hz {
 

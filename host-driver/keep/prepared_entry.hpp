@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "session/descriptor.hpp"
+#include "session/machine/descriptor.hpp"
 
 namespace hz {
 

@@ -4,7 +4,7 @@
 
 #include "replay/pattern.hpp"
 #include "replay/progress.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz {
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-#include "session/queue_pair.hpp"
+#include "session/nvme/queue_pair.hpp"
 #include "workload/source.hpp"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/recorded_phase.hpp"
 
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
 
 namespace hz::replay {
 namespace {

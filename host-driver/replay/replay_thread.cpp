@@ -3,8 +3,8 @@
 #include "replay/replay_thread.hpp"
 
 #include "replay/pattern.hpp"
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
 
 #include <algorithm>
 

@@ -32,7 +32,7 @@ public:
 
 	/* Takes the first command from the source, before the port is open. False: there is none, the port need not open. */
 	bool prime();
-	/* On an open port: runs until the source is done, or the user asks to stop (session/interrupt.hpp), and nothing is under way, then
+	/* On an open port: runs until the source is done, or the user asks to stop (session/machine/interrupt.hpp), and nothing is under way, then
 	 * closes it. Stops early, without closing, when `stop` is set. Throws what port and source throw. */
 	void run(const std::atomic<bool> &stop);
 

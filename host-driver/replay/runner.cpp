@@ -3,7 +3,7 @@
 #include "replay/runner.hpp"
 
 #include "replay/progress.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/interrupt.hpp"
 
 #include <algorithm>
 #include <condition_variable>

@@ -5,7 +5,7 @@
 #include "replay/progress.hpp"
 #include "replay/sparse_table.hpp"
 #include "replay/trace_cursor.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/interrupt.hpp"
 
 namespace hz::replay {
 namespace {

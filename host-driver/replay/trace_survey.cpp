@@ -3,7 +3,7 @@
 #include "replay/trace_survey.hpp"
 
 #include "replay/progress.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/interrupt.hpp"
 #include "shm.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "config/device_json.hpp"
 #include "config/device_names.hpp"
 #include "results/mount_cost.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 #include "version.hpp"
 
 #include <algorithm>

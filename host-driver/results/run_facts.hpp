@@ -41,7 +41,7 @@ struct RunFacts : DeviceFigures {
 	nlohmann::json as_recorded;          /* of a recording: how far the device did the same, or null */
 	std::string interrupted;             /* "measurement" or "verification", whatever the user cut short; or empty */
 	std::string plugin_report;           /* JSON text of the virtual clock plugin, or empty */
-	std::string timeline;                /* spans of the plugin (vclock/timeline.h), or empty */
+	std::string timeline;                /* spans of the plugin (vclock/profile/timeline.h), or empty */
 	double wall_s = 0, replay_wall_s = 0;
 };
 

@@ -17,7 +17,7 @@ struct Timeline {
 	uint64_t shown = 0;    /* spans that are */
 };
 
-/* spans: what the virtual clock's plugin wrote (vclock/timeline.h). */
+/* spans: what the virtual clock's plugin wrote (vclock/profile/timeline.h). */
 Timeline timeline_of(const RunFacts &facts, const std::string &spans);
 
 } // namespace hz::res

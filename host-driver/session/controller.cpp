@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "session/error.hpp"
-#include "session/local_control.hpp"
-#include "session/promise_file.hpp"
-#include "session/prp.hpp"
-#include "session/remote_control.hpp"
-#include "session/service.hpp"
+#include "session/machine/error.hpp"
+#include "session/share/local_control.hpp"
+#include "session/nvme/promise_file.hpp"
+#include "session/nvme/prp.hpp"
+#include "session/share/remote_control.hpp"
+#include "session/share/service.hpp"
 
 namespace hz {
 

@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "control.hpp"
-#include "link.hpp"
+#include "session/nvme/control.hpp"
+#include "session/nvme/link.hpp"
 #include "logs.h"
-#include "machine.hpp"
+#include "session/machine/machine.hpp"
 #include "nvme.h"
-#include "queue_pair.hpp"
+#include "session/nvme/queue_pair.hpp"
 
 namespace hz {
 

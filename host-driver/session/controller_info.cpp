@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "session/controller.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz {
 

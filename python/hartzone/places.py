@@ -53,7 +53,8 @@ def device_file(device):
     if os.path.exists(device):
         return str(device)
     prefix = _installed()
-    folders = [pathlib.Path(TREE) / "configs/devices", *([prefix / "share/hartzone/configs/devices"] if prefix else [])]
+    folders = [pathlib.Path(TREE) / "configs/devices", *([prefix / "share/hartzone/configs/devices"] if prefix else []),
+               *([pathlib.Path(os.environ["HARTZONE_WITH"]) / "devices"] if os.environ.get("HARTZONE_WITH") else [])]
     for folder in folders:
         if (folder / f"{device}.yaml").exists():
             return str(folder / f"{device}.yaml")

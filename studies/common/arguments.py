@@ -1,6 +1,7 @@
 """Command line of a study: --out, --quick, --seeds, --resume and what the study adds. Every value is checked before anything runs."""
 # SPDX-License-Identifier: BSD-3-Clause
 import argparse
+import os
 import pathlib
 
 CONFIGS = pathlib.Path(__file__).resolve().parents[2] / "configs"
@@ -116,7 +117,8 @@ def add_names(p, name, choices, default, text):
 
 def config_file(folder, word):
     """The file of that name in configs/<folder>, else the file as it is; None: there is neither."""
-    files = (CONFIGS / folder / f"{word}.yaml", pathlib.Path(word))
+    own = os.environ.get("HARTZONE_WITH")  # ./hartzone build --with
+    files = (CONFIGS / folder / f"{word}.yaml", pathlib.Path(word), *([pathlib.Path(own) / folder / f"{word}.yaml"] if own else []))
     return next((path for path in files if path.is_file()), None)
 
 

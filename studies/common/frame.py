@@ -84,7 +84,7 @@ def provenance(shown, args, sweep):
     """What was asked for, which programs ran, and what each run answered; their own pages have the configurations."""
     shown.heading("Provenance")
     software = report.flat(sweep.software or {})
-    options = {f"--{name.replace('_', '-')}": value for name, value in vars(args).items() if name not in ("out", "named")}
+    options = {f"--{name.replace('_', '-')}": value for name, value in vars(args).items() if name not in ("out", "named", "found_limits")}
     shown.table(["", ""], [[name, " ".join(map(str, value)) if isinstance(value, list) else str(value)] for name, value in {**software, **options}.items()])
     shown.folded_table("Digests of the runs", ["run", "digest"], list(sweep.digests.items()))
 

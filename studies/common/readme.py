@@ -1,4 +1,4 @@
-"""The tables of measured figures in README files: written from each study's record, measured.json, and from nothing else."""
+"""The tables of measured figures in README files and RESULTS.md: written from each study's record, measured.json, and from nothing else."""
 # SPDX-License-Identifier: BSD-3-Clause
 import importlib.util
 import json
@@ -9,6 +9,17 @@ import textwrap
 from common.runs import TOP, StudyError
 
 STUDIES = TOP / "studies"
+# What the top README shows of each paper: one row of one of its studies, by the row's first cell, and that cell in plain words.
+PAPERS = [("ConZone, DATE 2025", "conzone-fig7", "page map, 1024 MiB against 1 MiB",
+           "4 KiB random reads over 1 GiB against 1 MiB, with a map of pages"),
+          ("MCMQ, DATE 2022", "mcmq-fig6", "all of it: a flow of 2 and of 4 against one alone",
+           "throughput of a flow among 2 and among 4, relative to a flow alone"),
+          ("Selective power-loss protection, Electronics 2022", "plp-fig10", "fillseq, selective against none, mean over 64 to 512 MiB",
+           "RocksDB fillseq, selective protection against none"),
+          ("ZMS, ATC 2024", "zms-random-read", "random reads: ZMS against it",
+           "random reads, a map of zones against a map of pages with a cache of 1, 4, 6 MiB"),
+          ("Zoned UFS, FAST 2026", "zufs-fig8", "one zone: ZUFS, 192 KiB, against ZMS, 768 KiB",
+           "writes to one zone, a buffer of 192 KiB against 768 KiB of ZMS")]
 
 
 def module(name):
@@ -48,6 +59,12 @@ def rows_of(name):
     return [list(row) for row in module(name).rows(figures.__getitem__)]
 
 
+def paper_rows():
+    for paper, name, what, words in PAPERS:
+        row = next(row for row in rows_of(name) if row[0] == what)
+        yield [paper, f"[{name}](studies/{name}/README.md)", words, *row[1:]]
+
+
 def image_line(names):
     images = {}
     for firmware in (record(name)["software"]["firmware"] for name in names):
@@ -64,7 +81,8 @@ def blocks():
         yield STUDIES / name / "README.md", name, markdown(["", "paper", "here"], rows_of(name)) + "\n\n" + image_line([name])
     if names:
         every = [[f"`{name}`", *row] for name in names for row in rows_of(name)]
-        yield TOP / "README.md", "studies", markdown(["study", "", "paper", "here"], every) + "\n\n" + image_line(names)
+        yield STUDIES / "RESULTS.md", "studies", markdown(["study", "", "paper", "here"], every) + "\n\n" + image_line(names)
+        yield TOP / "README.md", "papers", markdown(["paper", "study", "figure", "value in the paper", "value here"], paper_rows())
     for name in shown_studies("tables"):
         if record_path(name).exists():
             yield STUDIES / "README.md", name, module(name).tables(record(name)["figures"]) + "\n\n" + image_line([name])
@@ -79,7 +97,7 @@ def replaced(text, name, content, where="the file"):
 
 
 def update(name, out):
-    """Makes a finished study's figures its record, and writes every README's table anew."""
+    """Makes a finished study's figures its record, and rewrites every table that shows it."""
     found = json.loads((pathlib.Path(out) / "study.json").read_text(encoding="utf-8"))
     record_path(name).write_text(json.dumps(record_of(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for path, block, content in blocks():

@@ -62,13 +62,15 @@ def compare(figures):
 
 
 def table(header, rows):
+    print("\n".join(table_lines(header, rows)))
+
+
+def table_lines(header, rows):
     """Plain columns, numbers to the right."""
     cells = [[text(c) for c in row] for row in [header, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    for number, row in enumerate(cells):
-        print("  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip())
-        if number == 0:
-            print("  ".join("-" * w for w in widths))
+    lines = ["  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip() for row in cells]
+    return [lines[0], "  ".join("-" * w for w in widths), *lines[1:]]
 
 
 def text(value):

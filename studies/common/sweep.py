@@ -36,10 +36,10 @@ class Sweep:
     """`check(result, folder)` raises StudyError where a run cannot be used."""
 
     def __init__(self, args, points, summarize, check=lambda result, folder: None):
-        self.args, self.all, self.summarize, self.check = args, points, summarize, check
+        self.args, self.all, self.summarize, self.check, self.word = args, points, summarize, check, getattr(args, "word", "study")
         self.points, self.failed, self.interrupted, self.kept, self.software, self.digests = Points(), [], False, 0, None, {}
         self.now = software.present(runs.driver()) if args.resume else None
-        self.by_snakemake = args.engine == "snakemake"
+        self.by_snakemake = getattr(args, "engine", "local") == "snakemake"
 
     def run(self):
         try:
@@ -112,7 +112,7 @@ class Sweep:
     def fail(self, point, folder, reason, extra):
         again = runs.repeat_command(self.args.out / folder, extra)
         self.failed.append({"point": point.name, "run": folder, "reason": reason, "repeat": again})
-        print(f"hartzone study: {point.name} failed: {reason}\n  to repeat it: {again}", file=sys.stderr)
+        print(f"hartzone {self.word}: {point.name} failed: {reason}\n  to repeat it: {again}", file=sys.stderr)
 
     def facts(self):
         """What study.json says about the sweep and each point."""
@@ -125,9 +125,9 @@ class Sweep:
         if self.kept:
             print(f"{self.kept} runs were there already")
         if self.interrupted:
-            print(f"hartzone study: interrupted, everything is cleaned up; {missing} are not measured, the same command with --resume goes on",
-                  file=sys.stderr)
+            print(f"hartzone {self.word}: interrupted, everything is cleaned up; {missing} are not measured, the same command with --resume "
+                  "goes on", file=sys.stderr)
             return runs.INTERRUPTED
         if self.failed:
-            print(f"hartzone study: {missing} failed and are missing above; the same command with --resume tries only these", file=sys.stderr)
+            print(f"hartzone {self.word}: {missing} failed and are missing above; the same command with --resume tries only these", file=sys.stderr)
         return 1 if self.failed else 0

@@ -43,7 +43,7 @@ def roles(ax, found):
     key, line = next(iter(found.items()))
     for role in line[0][1]["busy"]:
         ax.plot([w for w, _ in line], [100 * p["busy"][role] for _, p in line], marker="o", label=role)
-    ax.set(xlabel="FTL workers", ylabel="% of its time", ylim=(0, 100), title=f"Busiest hart of each role, and the link ({key.name})")
+    ax.set(xlabel="FTL workers", ylabel="% of its time", ylim=(0, 100), title=f"Busiest harts, and the link ({key.name})")
     ax.legend(frameon=False)
 
 

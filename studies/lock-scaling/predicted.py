@@ -72,7 +72,7 @@ def model(line):
         return {"reason": reason}
     first, (share, name, workers) = line[0][1], worst(line)
     alone, costs = [run["classes"][name] for run in first["locks_by_seed"]], first["locks_by_seed"][0]["handover"]
-    return {"class": name, "most_spin": share, "most_spin_workers": workers, "matters": max(scaling.lost(p) for _, p in line) >= scaling.SPINNING,
+    return {"class": name, "most_spin": share, "most_spin_workers": workers,
             "hold_ns": mean(one["hold_ns"] for one in alone), "between_ns": mean(one["between_ns"] for one in alone),
             "handover_ns": costs["least_ns"], "handover_each_ns": costs["each_ns"], "points": [at(first, n, p, name) for n, p in line]}
 
@@ -99,10 +99,8 @@ def sentence(name, found):
     peak = f", most at {best['workers']}, {best['model']:.2f} times" if best is not last else ""
     said = (f"by the model of a ticket lock, {last['workers']} workers that meet at nothing but class {found['class']} reach {last['model']:.2f} times "
             f"the throughput of 1{peak}; measured {last['measured']:.2f}, and {last['acquisitions']:.2f} times the acquisitions")
-    if found["matters"]:
-        return f"{name}: {said}."
-    return (f"{name}: no lock matters, they take less than {100 * scaling.SPINNING:.0f} % of the workers' time (class {found['class']} "
-            f"{100 * found['most_spin']:.1f} % at {found['most_spin_workers']} workers); {said}.")
+    return (f"{name}: locks of class {found['class']} take {100 * found['most_spin']:.1f} % of the workers' time with {found['most_spin_workers']} "
+            f"workers; {said}.")
 
 
 def sentences(measured):

@@ -1,4 +1,4 @@
-"""What the points of the lock study mean: laws of growth, who is the limit, and which kinds of lock differ."""
+"""What the points of the lock study mean: laws of growth, and which kinds of lock differ. Who is the limit, the study finds by experiment."""
 # SPDX-License-Identifier: BSD-3-Clause
 import collections
 
@@ -6,10 +6,7 @@ from common import usl
 from common.report import mean
 
 ROLES = ("hil", "tsu", "worker")
-BUSY = 0.85 # a hart that is busier than this holds up the others
 FALLING = 0.05 # a loss of less is not called one, whatever the seeds say
-WAITING = 0.5 # commands that spend more than this in a queue inside the device are held up there
-SPINNING = 0.10 # workers that spend more than this on locks are held up by them
 
 
 def lost(p):
@@ -56,32 +53,6 @@ def lines(measured):
     return found
 
 
-def queued(p):
-    """Of the commands that spend most of their time waiting for logical locks: kind, share of the time, and the lock that has most of it."""
-    waits = collections.defaultdict(list)
-    for way in (p.get("ledger") or {}).get("ways", ()):
-        if way["slice"] == "all":
-            waits[way["kind"]].append((way["waits"], way["lock"]))
-    return max(((kind, sum(share for share, _ in of_kind), max(of_kind)[1]) for kind, of_kind in waits.items()), key=lambda found: found[1],
-               default=("", 0.0, ""))
-
-
-def limit(p):
-    """In words: what more workers would not help against."""
-    role, share = max(((role, share) for role, share in p["busy"].items() if role != "worker"), key=lambda pair: pair[1])
-    if share >= BUSY:
-        return f"the {'link to the host' if role == 'link' else role.upper() + ' hart'}, {100 * share:.0f} % busy"
-    if lost(p) >= SPINNING:
-        name, part = max(((use[5:], part) for use, part in p["time"].items() if use.startswith("spin")), key=lambda pair: pair[1])
-        return f"locks, {100 * lost(p):.0f} % of the workers' time, {100 * part:.0f} % for class {name}"
-    if p["time"]["idle"] < 1 - BUSY:
-        return "the workers' own work"
-    kind, share, lock = queued(p)
-    if share >= WAITING:
-        return f"queues inside the device, where {kind}s spend {100 * share:.0f} % of their time, most of it for {lock}"
-    return "not enough commands under way"
-
-
 def laws(line):
     """USL and Amdahl of a line's means, and the range of USL's parameters over the seeds; None: too few worker counts."""
     means = [(workers, p["kiops"]) for workers, p in line]
@@ -118,20 +89,20 @@ def in_words(groups):
     return " > ".join(" = ".join(kinds) for kinds in groups)
 
 
-def growth(name, line):
-    """One line of points from its fewest to its most workers, and where it falls."""
+def growth(name, line, limit=None):
+    """One line of points from its fewest to its most workers, and where it falls. limit: what an experiment said of its last point."""
     (fewest, first), (most, last) = line[0], line[-1]
     best, top = max(line, key=lambda point: point[1]["kiops"])
-    out = (f"{name}: {most} workers reach {last['kiops'] / first['kiops']:.2f} times the throughput of {fewest}. The limit there: {limit(last)}.")
+    out = (f"{name}: {most} workers reach {last['kiops'] / first['kiops']:.2f} times the throughput of {fewest}.")
     if top["kiops"] * (1 - max((spread(top) + spread(last)) / 100, FALLING)) > last["kiops"]:
         out += f" Throughput falls beyond {best} workers, by {100 * (1 - last['kiops'] / top['kiops']):.0f} %."
-    return out
+    return out + (f" With {most}: {limit}" if limit else "")
 
 
-def conclusions(measured, seeds):
-    """Sentences, each of which its figures prove."""
+def conclusions(measured, seeds, limits=None):
+    """Sentences, each of which its figures prove. limits: line → what an experiment said of its most workers."""
     most = max(Key(*key).workers for key in measured)
-    out = [growth(f"{line.name}, costs {line.costs}", points) for line, points in lines(measured).items() if len(points) > 1]
+    out = [growth(f"{line.name}, costs {line.costs}", points, (limits or {}).get(line)) for line, points in lines(measured).items() if len(points) > 1]
     if len(seeds) == 1:
         return out + ["One seed says nothing about differences of a few percent, such as those between kinds of lock (--seeds 1,2,3)."]
     at_most = {line_of(key): p for key, p in measured.items() if Key(*key).workers == most}

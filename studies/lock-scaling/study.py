@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """How far does the firmware scale with FTL workers, and which lock takes the rest?"""
+import argparse
 import collections
 import pathlib
 import sys
@@ -12,7 +13,7 @@ import ledger  # noqa: E402
 import predicted  # noqa: E402
 import scaling  # noqa: E402
 import schema  # noqa: E402
-from common import arguments, frame, report, runs  # noqa: E402
+from common import arguments, experiment, frame, report, runs  # noqa: E402
 from common.report import mean  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
@@ -63,7 +64,12 @@ def options(words=None):
                         "(overwrites), as the files in studies/lock-scaling/cases have it")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
+    p.add_argument("--explain", action="store_true",
+                   help="find by experiment what limits each line at its most workers, as ./hartzone explain does with groups of costs: some "
+                        "fifteen more runs for each seed and line, of which there must be two or more seeds")
     args = arguments.parsed(p, words)
+    if args.explain and len(set(args.seeds)) < 2:
+        p.error("--explain takes two seeds or more, such as --seeds 1,2,3: one has no interval")
     if args.hil > 1 and "pipeline" not in args.architecture:
         p.error("--hil: no other hart of the host interface serves queue pairs with --architecture completion")
     return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=args.granularity[:2])
@@ -207,15 +213,34 @@ def facts(args):
     return {"device": args.device, "workload": args.workload, "case": args.case}
 
 
+def explained(args, line, workers):
+    """Experiment of one point; None: runs of it are missing."""
+    point = [line.kind, line.granularity, workers, line.costs, line.architecture]
+    options = argparse.Namespace(out=args.out / "explain" / "-".join(map(str, point)), seeds=args.seeds, change=10, costs="groups", resume=args.resume)
+    found = experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, args.seeds[0]))
+    found.run()
+    return found if found.complete() else None
+
+
+def limits(args, measured):
+    """line → experiment of its most workers, where it was asked for; made once."""
+    if args.explain and not hasattr(args, "found_limits"):
+        found = {line: explained(args, line, points[-1][0]) for line, points in scaling.lines(measured).items()}
+        args.found_limits = {line: one for line, one in found.items() if one}
+    return getattr(args, "found_limits", {})
+
+
 def conclusions(args, measured):
-    return scaling.conclusions(measured, args.seeds) + predicted.sentences(measured) if measured else []
+    said = {line: one.sentence() for line, one in limits(args, measured).items()}
+    return scaling.conclusions(measured, args.seeds, said) + predicted.sentences(measured) if measured else []
 
 
 def derived(args, measured):
-    """What study.json says beyond the points: laws by line, the model of a ticket lock, and the conclusions."""
+    """What study.json says beyond the points: laws by line, the model of a ticket lock, limits by experiment, and the conclusions."""
     fits = [{**line.labels, **found} for line, points in scaling.lines(measured).items() if (found := scaling.laws(points))]
     models = [{**line.labels, **found} for line, found in predicted.models(measured).items()]
-    return {"laws": fits, "ticket_model": models, "conclusions": conclusions(args, measured)}
+    return {"laws": fits, "ticket_model": models, "conclusions": conclusions(args, measured),
+            "explained": [{**line.labels, **one.facts()} for line, one in limits(args, measured).items()]}
 
 
 if __name__ == "__main__":

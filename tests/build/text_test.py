@@ -34,10 +34,10 @@ class Text(unittest.TestCase):
     def none(self, wrong):
         self.assertFalse(wrong, "\n" + "\n".join(wrong))
 
-    def test_what_the_readme_makes_is_no_source(self):
-        """Who has tried its commands may run the tests in the same tree."""
-        readme = (TOP / "README.md").read_text(encoding="utf-8")
-        images = set(re.findall(r"--image (\S+)", readme))
+    def test_what_the_guides_make_is_no_source(self):
+        """A reader who has tried their commands may run the tests in the same tree."""
+        guides = "\n".join(path.read_text(encoding="utf-8") for path in [TOP / "README.md", *sorted(TOP.glob("docs/guide/*.md"))])
+        images = set(re.findall(r"--image ([\w./]+)", guides))
         self.assertTrue(images)
         made = [*images, *(image + ".acked" for image in images), "program.c", "a.out"]
         asked = subprocess.run(["git", "-C", TOP, "check-ignore", *made], capture_output=True, text=True, check=False)
@@ -86,10 +86,17 @@ class Text(unittest.TestCase):
             for link in LINK.findall(text):
                 if "://" not in link and not (path.parent / link).exists():
                     wrong.append(f"{path.relative_to(TOP)} links to {link}")
-            for name in sorted(set(NAMED.findall(text))):
+            for name in sorted({re.sub(r"^(\.\./)+", "", name) for name in NAMED.findall(text)}):
                 if ("/" in name or name.endswith(".md")) and not any(one.endswith("/" + name) for one in known):
                     wrong.append(f"{path.relative_to(TOP)} names {name}")
         self.none(wrong)
+
+    def test_the_readme_is_short(self):
+        self.assertLessEqual(len((TOP / "README.md").read_text(encoding="utf-8").splitlines()), 150, "a task has a page in docs/guide")
+
+    def test_the_citation_names_this_version(self):
+        version = re.search(r"project\(hartzone VERSION (\S+)", (TOP / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+        self.assertIn(f"\nversion: {version}\n", (TOP / "CITATION.cff").read_text(encoding="utf-8"))
 
     def test_pictures_have_no_semicolons(self):
         """Mermaid would take what follows one for another statement."""

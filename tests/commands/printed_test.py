@@ -33,7 +33,13 @@ NOT_HERE = {
     "scripts/setup --snakemake": "it installs packages",
     "scripts/bare-root": "it installs a system and runs the suite; build.bare_root tries it with a small one",
     "./hartzone bench rtl": "it builds a multi-core's RTL for five minutes; bench.rtl holds the preset against its record",
+    "./hartzone build --with": "it builds all programs anew; plants builds and runs the same folder",
+    "./hartzone build --without": "as build --with",
+    "./hartzone run --device patience": "it needs the firmware of build --with; plants runs it",
+    "./hartzone study patience": "it needs the firmware of build --with; plants runs it",
     "./hartzone clean": "commands.script calls it where it can do no harm",
+    "./hartzone linux": "it fetches a guest's packages and boots it; e2e.linux runs a session where the guest is there",
+    "./hartzone explain": "it makes dozens of runs; studies.explain has a device explained",
     "./hartzone study --update": "it takes half an hour and changes README files; studies.records tries what it does with figures",
 }
 RECORDER = "record-trace"

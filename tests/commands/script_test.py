@@ -64,14 +64,15 @@ class Words(Copy):
         for command in ("clean", "build"):
             for word in ("--help", "-h"):
                 run = self.hartzone(command, word)
-                self.assertEqual((run.returncode, run.stdout.splitlines()[0]), (0, f"usage: ./hartzone {command}"), run.stderr)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertTrue(run.stdout.startswith(f"usage: ./hartzone {command}"), run.stdout)
         self.assertTrue((self.tree / "build" / "host").exists())
         self.assertEqual(self.hartzone("clean").returncode, 0)
         self.assertFalse((self.tree / "build" / "host").exists())
 
     def test_wrong_words(self):
         for words, sentence in ((("nosuch",), "there is no command 'nosuch'"), (("clean", "all"), "takes no options"),
-                                (("build", "--fast"), "takes no options"), (("test", "--nosuch"), "usage: ./hartzone test"),
+                                (("build", "--fast"), "build has no option '--fast'"), (("build", "--with"), "--with takes a value"), (("test", "--nosuch"), "usage: ./hartzone test"),
                                 (("test", "--filter"), "--filter takes a value"), (("study", "nosuch"), "there is no study 'nosuch'"),
                                 (("bench", "nosuch"), "there is no bench 'nosuch'")):
             run = self.hartzone(*words)

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace conform {
 

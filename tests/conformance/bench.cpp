@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "config/device_yaml.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace conform {
 

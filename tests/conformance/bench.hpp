@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "session/controller.hpp"
-#include "session/machine.hpp"
+#include "session/machine/machine.hpp"
 
 namespace conform {
 

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "command_case.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace conform {
 namespace block_test {

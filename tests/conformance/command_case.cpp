@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace conform {
 

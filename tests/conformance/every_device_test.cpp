@@ -7,7 +7,7 @@
 
 #include "command_case.hpp"
 #include "config/device_yaml.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace conform {
 namespace every_device_test {

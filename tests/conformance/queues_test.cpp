@@ -1,7 +1,7 @@
 // Create and Delete I/O Queue (base spec 5.4 to 5.7), Doorbell Buffer Config (5.8).
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace conform {
 namespace queues_test {

@@ -4,7 +4,7 @@
 
 #include "admin_ring.hpp"
 #include "command_case.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace conform {
 namespace registers_test {

@@ -12,8 +12,8 @@
 
 #include "config/device_yaml.hpp"
 #include "session/controller.hpp"
-#include "session/error.hpp"
-#include "session/machine.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/machine.hpp"
 
 namespace e2e {
 namespace {

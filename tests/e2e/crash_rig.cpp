@@ -11,7 +11,7 @@
 #include "geometry.h"
 #include "replay/pattern.hpp"
 #include "replay/runner.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace e2e {
 

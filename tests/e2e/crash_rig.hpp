@@ -10,7 +10,7 @@
 #include "crash_source.hpp"
 #include "replay/port.hpp"
 #include "session/controller.hpp"
-#include "session/machine.hpp"
+#include "session/machine/machine.hpp"
 
 namespace e2e {
 

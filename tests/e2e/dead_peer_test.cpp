@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "session/process_load.hpp"
+#include "session/machine/process_load.hpp"
 
 namespace {
 

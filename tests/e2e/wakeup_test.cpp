@@ -18,9 +18,9 @@
 
 #include "config/device_yaml.hpp"
 #include "session/controller.hpp"
-#include "session/error.hpp"
-#include "session/machine.hpp"
-#include "session/stall_watch.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/machine.hpp"
+#include "session/machine/stall_watch.hpp"
 #include "setting.hpp"
 
 namespace e2e {

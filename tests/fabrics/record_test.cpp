@@ -8,7 +8,7 @@
 
 #include "fabrics/backend.hpp"
 #include "fabrics/record.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::fabrics {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "image/image_check.hpp"
 #include "conventional_model.hpp"
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 using namespace ftl_rig;
 namespace fs = std::filesystem;

@@ -2,12 +2,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "inside.h"
 
+#include <string.h>
+
 #include "block/superblock.h"
 #include "buffer/staged.h"
-#include "buffer/superpage.h"
-#include "conventional/conv_space.h"
-#include "l2p/l2p.h"
-#include "l2p/l2p_shard.h"
+#include "buffer/buffer_internal.h"
+#include "conventional/conventional.h"
+#include "map/l2p_internal.h"
+#include "map/l2p.h"
 #include "places/places.h"
 #include "tsu/tsu_keep.h"
 #include "tsu/tsu_state.h"
@@ -201,3 +203,24 @@ lt_word *rig_validity(struct ftl *ftl, uint32_t place, uint64_t *bit)
 }
 
 lt_word *rig_valid_places(struct ftl *ftl, uint32_t place) { return &zone_of_place(ftl, place)->valid; }
+
+static uint32_t empty_members(const void *ops, size_t bytes)
+{
+	uint32_t empty = 0;
+
+	for (size_t at = 0; at < bytes; at += sizeof(uintptr_t)) {
+		uintptr_t member;
+
+		memcpy(&member, (const char *)ops + at, sizeof(member));
+		empty += !member;
+	}
+	return empty;
+}
+
+uint32_t rig_empty_map_members(void)
+{
+	return empty_members(&l2p_flat, sizeof(l2p_flat)) + empty_members(&l2p_cached, sizeof(l2p_cached)) +
+	       empty_members(&l2p_zone, sizeof(l2p_zone)) + empty_members(&l2p_flat_staged, sizeof(l2p_flat_staged)) +
+	       empty_members(&l2p_cached_staged, sizeof(l2p_cached_staged)) + empty_members(&l2p_flat_conv, sizeof(l2p_flat_conv)) +
+	       empty_members(&l2p_cached_conv, sizeof(l2p_cached_conv));
+}

@@ -26,18 +26,20 @@ uint64_t rig_reads_of(struct ftl *ftl, uint32_t worker);
 uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone);
 /* Flush the L2P log now, whatever the data are doing. */
 void rig_merge_map(struct ftl *ftl);
-/* From now on the map finds no free run for staged sectors (l2p_runs.h). */
+/* From now on the map finds no free run for staged sectors (flash_runs.h). */
 void rig_waste_runs(struct ftl *ftl);
-/* Map in RAM: table pages of the zone whose entries have not been made since mount (l2p_flat.h). */
+/* Map in RAM: table pages of the zone whose entries have not been made since mount (l2p_internal.h). */
 uint32_t rig_unmade_pages(struct ftl *ftl, uint32_t zone);
-/* How many zones have a list of their staged sectors (l2p_zone_staged.h). */
+/* Members of the map's interfaces that an implementation leaves empty. */
+uint32_t rig_empty_map_members(void);
+/* How many zones have a list of their staged sectors (zone_map.h). */
 uint32_t rig_lists_held(struct ftl *ftl);
 /* … gives no zone one that has none, from now on; or does so again. */
 void rig_waste_lists(struct ftl *ftl, bool waste);
 /* What the map keeps in lists by a hash, so that memory does not grow with the device, is in one list of each shard from now on: changed
  * entries of conventional zones and the cache's nodes, by their table page. */
 void rig_crowd_lists(struct ftl *ftl);
-/* Dirty table pages (l2p_dirty.h), without the rest of the log. Pages are numbered zone by zone. */
+/* Dirty table pages (flash_log.h), without the rest of the log. Pages are numbered zone by zone. */
 void rig_dirty(struct ftl *ftl, uint32_t zone, uint32_t page);
 void rig_dirty_begin(struct ftl *ftl);
 /* The next one, which is dirty no more, as zone * pages + page; UINT32_MAX: none. */

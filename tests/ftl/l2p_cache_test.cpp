@@ -11,7 +11,7 @@
 extern "C" {
 #include "lt/arena.h"
 }
-#include "l2p/l2p_cache.h"
+#include "map/flash_cache.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "config/device_yaml.hpp"
 #include "ftl_rig.hpp"
 #include "mount_report.h"
-#include "survey.h"
+#include "ftl.h"
 
 using namespace ftl_rig;
 

@@ -20,9 +20,9 @@
 #include "lt/lock.h"
 
 extern "C" {
-#include "buffer/slots.h"
+#include "buffer/memory.h"
 #include "device_choices.h"
-#include "lock_classes.h"
+#include "ftl_namespaces.h"
 }
 
 struct Slots {

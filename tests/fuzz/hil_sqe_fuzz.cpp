@@ -6,8 +6,7 @@
 #include <cstring>
 
 extern "C" {
-#include "hil/queue/io_command.h"
-#include "hil/queue/io_protection.h"
+#include "hil/queue/command.h"
 }
 
 namespace {

@@ -7,7 +7,7 @@
 #include "rig.hpp"
 
 extern "C" {
-#include "hil/queue/io_command.h"
+#include "hil/queue/command.h"
 }
 
 namespace hil_test {

@@ -8,7 +8,7 @@
 #include <random>
 
 extern "C" {
-#include "hil/host/prp.h"
+#include "hil/host/host.h"
 }
 #include "nvme.h"
 

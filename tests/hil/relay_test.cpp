@@ -8,7 +8,7 @@
 #include "rig.hpp"
 
 extern "C" {
-#include "hil/queue/far_view.h"
+#include "hil/queue/relay.h"
 }
 
 namespace hil_test {

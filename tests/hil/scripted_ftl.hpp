@@ -9,7 +9,7 @@
 #include <vector>
 
 extern "C" {
-#include "hil/seam/controller_ops.h"
+#include "hil/ports/ports.h"
 #include "nand_image.h"
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 extern "C" {
-#include "hil/queue/tournament.h"
+#include "hil/queue/horizon.h"
 }
 
 TEST(Tournament, FirstIsTheSmallestKeyAndTiesGoToTheLowestLeaf)

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "keep/prepared_entry.hpp"
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
-#include "session/sparse_copy.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
+#include "session/machine/sparse_copy.hpp"
 
 namespace {
 

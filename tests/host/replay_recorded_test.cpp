@@ -12,8 +12,8 @@
 #include "replay/recorded_phase.hpp"
 #include "replay/tailor.hpp"
 #include "replay_harness.hpp"
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
 #include "workload/block_generator.hpp"
 #include "workload/zone_generator.hpp"
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "replay/trace_cut.hpp"
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "replay/progress.hpp"
 #include "replay/runner.hpp"
 #include "replay_harness.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/interrupt.hpp"
 #include "workload/zone_generator.hpp"
 
 namespace {

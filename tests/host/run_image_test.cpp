@@ -14,7 +14,7 @@
 #include "cli/run_workload.hpp"
 #include "config/device_yaml.hpp"
 #include "nand_image.h"
-#include "session/qemu_command.hpp"
+#include "session/machine/qemu_command.hpp"
 #include "workload/source.hpp"
 
 namespace {

@@ -15,14 +15,14 @@
 #include <thread>
 
 #include "config/device_yaml.hpp"
-#include "session/boot_watch.hpp"
+#include "session/machine/boot_watch.hpp"
 #include "session/controller.hpp"
-#include "session/error.hpp"
-#include "session/lease_messages.hpp"
-#include "session/machine.hpp"
-#include "session/process.hpp"
-#include "session/process_load.hpp"
-#include "session/unix_socket.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/lease_messages.hpp"
+#include "session/machine/machine.hpp"
+#include "session/machine/process.hpp"
+#include "session/machine/process_load.hpp"
+#include "session/machine/unix_socket.hpp"
 #include "waiting.hpp"
 
 namespace {

@@ -7,10 +7,10 @@
 #include <random>
 #include <thread>
 
-#include "session/error.hpp"
-#include "session/machine.hpp"
-#include "session/queue_table.hpp"
-#include "session/range_list.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/machine.hpp"
+#include "session/nvme/queue_table.hpp"
+#include "session/machine/range_list.hpp"
 #include "session_region.hpp"
 #include "waiting.hpp"
 

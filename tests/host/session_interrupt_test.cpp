@@ -4,8 +4,8 @@
 
 #include <csignal>
 
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
 
 namespace {
 

@@ -11,10 +11,10 @@
 #include <thread>
 #include <unistd.h>
 
-#include "session/error.hpp"
-#include "session/interrupt.hpp"
-#include "session/link.hpp"
-#include "session/unix_socket.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/interrupt.hpp"
+#include "session/nvme/link.hpp"
+#include "session/machine/unix_socket.hpp"
 #include "waiting.hpp"
 
 namespace {

@@ -16,12 +16,12 @@
 #include <unistd.h>
 #include <vector>
 
-#include "session/error.hpp"
-#include "session/boot_watch.hpp"
-#include "session/locate.hpp"
-#include "session/process.hpp"
-#include "session/qemu_command.hpp"
-#include "session/run_directory.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/boot_watch.hpp"
+#include "session/machine/locate.hpp"
+#include "session/machine/process.hpp"
+#include "session/machine/qemu_command.hpp"
+#include "session/machine/run_directory.hpp"
 #include "waiting.hpp"
 
 namespace {

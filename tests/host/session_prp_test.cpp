@@ -8,8 +8,8 @@
 #include <random>
 #include <unistd.h>
 
-#include "session/error.hpp"
-#include "session/prp.hpp"
+#include "session/machine/error.hpp"
+#include "session/nvme/prp.hpp"
 
 namespace {
 

@@ -15,14 +15,14 @@
 #include <thread>
 #include <unistd.h>
 
-#include "session/error.hpp"
-#include "session/futex.hpp"
-#include "session/interrupt.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/futex.hpp"
+#include "session/machine/interrupt.hpp"
 #include "base_config.hpp"
-#include "session/machine.hpp"
-#include "session/promise_file.hpp"
-#include "session/queue_pair.hpp"
-#include "session/region_heap.hpp"
+#include "session/machine/machine.hpp"
+#include "session/nvme/promise_file.hpp"
+#include "session/nvme/queue_pair.hpp"
+#include "session/machine/region_heap.hpp"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <functional>
 #include <random>
 
-#include "session/error.hpp"
-#include "session/machine.hpp"
-#include "session/queue_table.hpp"
+#include "session/machine/error.hpp"
+#include "session/machine/machine.hpp"
+#include "session/nvme/queue_table.hpp"
 #include "session_region.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "session/region.hpp"
+#include "session/machine/region.hpp"
 
 namespace session_test {
 

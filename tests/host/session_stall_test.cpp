@@ -7,8 +7,8 @@
 #include <thread>
 #include <unistd.h>
 
-#include "session/process.hpp"
-#include "session/stall_watch.hpp"
+#include "session/machine/process.hpp"
+#include "session/machine/stall_watch.hpp"
 
 namespace {
 

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "rig.hpp"
-#include "session/descriptor.hpp"
-#include "session/futex.hpp"
-#include "session/unix_socket.hpp"
+#include "session/machine/descriptor.hpp"
+#include "session/machine/futex.hpp"
+#include "session/machine/unix_socket.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace session_test {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "hzfs/file_layer.hpp"
+#include "apps/hzfs/file_layer.hpp"
 #include "memory_device.hpp"
 #include "storage/tailored_device.hpp"
 

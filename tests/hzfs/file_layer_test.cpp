@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "devices.hpp"
-#include "hzfs/sealed_block.hpp"
+#include "apps/hzfs/sealed_block.hpp"
 
 namespace hz::fs {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
-#include "hzfs/inode.hpp"
+#include "apps/hzfs/inode.hpp"
 #include "storage/zoned_device.hpp"
 
 namespace hz::fs {

@@ -7,7 +7,7 @@
 #include "bench.hpp"
 
 extern "C" {
-#include "account.h"
+#include "profile/account.h"
 }
 
 namespace {

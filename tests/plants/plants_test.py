@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,10 +29,10 @@ QUICK = ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BU
          "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
 
 
-def called(folder, *words, check=True):
+def called(folder, *words, check=True, more=None):
     """A command in the copy, which shall find nothing of the tree that this test is in; ccache shall forget the copy's own name."""
     clean = {name: value for name, value in os.environ.items() if name not in ("HARTZONE_FIRMWARE", "HARTZONE_PLUGIN", "HARTZONE_DRIVER")}
-    done = subprocess.run([str(word) for word in words], cwd=folder, env={**clean, "CCACHE_BASEDIR": str(folder), "CCACHE_NOHASHDIR": "1"},
+    done = subprocess.run([str(word) for word in words], cwd=folder, env={**clean, "CCACHE_BASEDIR": str(folder), "CCACHE_NOHASHDIR": "1", **(more or {})},
                           capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if check and done.returncode:
         raise AssertionError(f"{' '.join(map(str, words))} ended with {done.returncode}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
@@ -63,19 +64,22 @@ def planted(tree, plant):
 
 def build(tree):
     jobs = os.environ.get("HARTZONE_JOBS", str(os.cpu_count()))
+    options_of_all = [f"-DHZ_WITH={EXTENSION}"]
     for preset, options, targets in (("firmware", QUICK_FIRMWARE, ["firmware"]), ("host", QUICK, ["hartzone", "hz_vclock"])):
-        called(tree, "cmake", "--preset", preset, *options)
+        called(tree, "cmake", "--preset", preset, *options, *options_of_all)
         called(tree, "ninja", "-C", f"build/{preset}", "-j", jobs, *targets)
 
 
 def setUpModule():
     """The copy with all five, for both classes."""
-    global SCRATCH, TREE, TOUCHED
+    global SCRATCH, TREE, TOUCHED, EXTENSION
     folder = tempfile.TemporaryDirectory(prefix="hz-plants-")
     unittest.addModuleCleanup(folder.cleanup)
     SCRATCH = pathlib.Path(folder.name)
     TREE = SCRATCH / "tree"
     copied(TREE)
+    EXTENSION = SCRATCH / "own"
+    shutil.copytree(TOP / "examples" / "extension", EXTENSION)
     TOUCHED = {plant: planted(TREE, plant) for plant in plants.LIMITS}
 
 
@@ -97,6 +101,30 @@ class Sources(unittest.TestCase):
         for row in ("| `planted` | none | the lock, written by each retry |", "| `planted` | 0 to 1 s | 0 | added to the array time of each read |",
                     "`planted`: youngest of those at most half valid", "| planted.yaml | small-mixed.yaml with the planted lock kind"):
             self.assertIn(row, text)
+
+
+class Extension(unittest.TestCase):
+    """examples/extension as ./hartzone build --with reads it, without building."""
+    def test_lists_have_its_lines_after_those_of_the_tree(self):
+        text = "import schema; print(schema.lock_kind_names()[-1], [w for w, _ in schema.choices('GC')], schema.device_fields()[-1]['key'])"
+        for folder, expected in ((EXTENSION, ("patient", "youngest", "youngest_percent")), ("", ("planted", "planted", "l2"))):
+            said = subprocess.run([sys.executable, "-c", text], cwd=TREE / "scripts", env={**os.environ, "HARTZONE_WITH": str(folder)},
+                                  capture_output=True, text=True, check=True).stdout
+            for word in expected:
+                self.assertIn(word, said)
+
+    def test_a_bad_line_is_named(self):
+        bad = SCRATCH / "bad"
+        bad.mkdir()
+        (bad / "gc_policies.def").write_text('HZ_GC_POLICY(Upper, "no")\n', encoding="utf-8")
+        said = called(TREE, "cmake", "-S", TREE, "--preset", "firmware", "-B", SCRATCH / "bad-build", f"-DHZ_WITH={bad}", check=False)
+        self.assertNotEqual(said.returncode, 0)
+        self.assertIn("gc_policies.def: a line is HZ_GC_POLICY(name,", " ".join(said.stderr.split()))
+
+    def test_a_folder_that_is_not_there_is_refused(self):
+        said = called(TREE, "./hartzone", "build", "--with", SCRATCH / "nowhere", check=False)
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("there is no folder", said.stderr)
 
 
 def hartzone(*words, **options):
@@ -153,6 +181,23 @@ class Running(unittest.TestCase):
             self.assertEqual((youngest["device"][section]["gc"], greedy["device"][section]["gc"]), ("planted", "greedy"))
         self.assertGreater(youngest["ftl"]["slc_gc_runs"], 0)
         self.assertGreater(youngest["ftl"]["conventional_gc_bytes"], greedy["ftl"]["conventional_gc_bytes"], "the youngest has most to copy")
+
+    def test_an_extension_runs_by_its_names(self):
+        own = {"HARTZONE_WITH": str(EXTENSION)}
+        out = SCRATCH / "patience"
+        hartzone("run", "--device", "patience", "--workload", WORKLOAD, "--clock", "virtual", "--out", out, more=own)
+        found = json.loads((out / "result.json").read_text(encoding="utf-8"))
+        self.assertEqual((found["violations"], found["failed_commands"]["count"], found["deterministic"]), ([], 0, True))
+        self.assertEqual({lock["kind"] for lock in found["locks"]}, {"patient"})
+        self.assertEqual(found["device"]["conventional"]["gc"], "youngest")
+        self.assertEqual(found["device"]["conventional"]["youngest_percent"], 50)
+        greedy = SCRATCH / "greedy.yaml"
+        greedy.write_text((EXTENSION / "devices/patience.yaml").read_text(encoding="utf-8").replace("gc: youngest", "gc: greedy"), encoding="utf-8")
+        self.assertGreater(found["ftl"]["conventional_gc_bytes"], result(greedy)["ftl"]["conventional_gc_bytes"], "the youngest has most to copy")
+        called(TREE, PYTHON, EXTENSION / "studies/patience/study.py", "--quick", "--out", SCRATCH / "patience-study",
+               more={**own, "PYTHONPATH": str(TREE / "studies")})
+        study = json.loads((SCRATCH / "patience-study/study.json").read_text(encoding="utf-8"))
+        self.assertEqual([figure["name"] for figure in study["figures"]], ["elapsed, patient", "elapsed, ticket"])
 
     def test_the_preset_is_known_by_its_name(self):
         self.assertEqual(self.found["device"]["name"], "planted")

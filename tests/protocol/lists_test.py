@@ -40,7 +40,7 @@ class Lists(unittest.TestCase):
         """The host hands the whole section over, key by key."""
         self.assertIn("conf::clock_words(config)", self.readers)
         self.assertIn('strcmp(field.section, "clock")', (TOP / "host-driver/config/device_names.cpp").read_text())
-        options = (TOP / "vclock/options.c").read_text()
+        options = (TOP / "vclock/base/options.c").read_text()
         for field in schema.device_fields():
             if field["section"] == "clock":
                 with self.subTest(key=field["key"]):

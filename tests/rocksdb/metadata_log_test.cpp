@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "memory_device.hpp"
-#include "rocksdb/store/metadata_log.hpp"
+#include "apps/rocksdb/store/metadata_log.hpp"
 
 namespace hz::store {
 namespace {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "memory_device.hpp"
-#include "rocksdb/store/store.hpp"
+#include "apps/rocksdb/store/store.hpp"
 
 namespace hz::store {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "memory_device.hpp"
-#include "sqlite/vfs.hpp"
+#include "apps/sqlite/vfs.hpp"
 
 namespace hz::sql {
 

@@ -51,18 +51,11 @@ class Laws(unittest.TestCase):
 
 
 class Conclusions(unittest.TestCase):
-    def test_the_limit_is_the_busiest_then_locks_then_work(self):
-        self.assertEqual(scaling.limit(point(1.0, hil=0.91, spin=0.3)), "the HIL hart, 91 % busy")
-        linked = {**point(1.0, idle=0.5), "busy": {"hil": 0.3, "tsu": 0.1, "worker": 0.5, "link": 0.99}}
-        self.assertEqual(scaling.limit(linked), "the link to the host, 99 % busy")
-        self.assertIn("for class zone", scaling.limit(point(1.0, spin=0.3)))
-        self.assertEqual(scaling.limit(point(1.0)), "the workers' own work")
-        self.assertEqual(scaling.limit(point(1.0, idle=0.5)), "not enough commands under way")
-        ways = [{"kind": "write", "slice": name, "lock": lock, "waits": share}
-                for name, lock, share in (("all", "turn 0", 0.5), ("all", "backing 0", 0.4), ("p99", "zone 1", 0.99))]
-        self.assertEqual(scaling.limit({**point(1.0, idle=0.5), "ledger": {"ways": ways}}),
-                         "queues inside the device, where writes spend 90 % of their time, most of it for turn 0")
-        self.assertEqual(scaling.limit({**point(1.0, idle=0.5), "ledger": {"ways": [{**ways[0], "waits": 0.2}]}}), "not enough commands under way")
+    def test_a_limit_is_what_an_experiment_said_else_none_is_named(self):
+        line = {("mcs", "device", n, "default", "pipeline"): point([10.0 * n], hil=0.99, spin=0.3) for n in (1, 2)}
+        self.assertEqual(scaling.conclusions(line, [1, 2])[0], "mcs, costs default: 2 workers reach 2.00 times the throughput of 1.")
+        limits = {scaling.line_of(key): "The limit: flash cells." for key in line}
+        self.assertTrue(scaling.conclusions(line, [1, 2], limits)[0].endswith("the throughput of 1. With 2: The limit: flash cells."))
 
     def test_what_seeds_cannot_tell_apart_is_equal(self):
         points = {"tas": point([90.0, 110.0]), "mcs": point([99.0, 105.0]), "ticket": point([50.0, 52.0])}

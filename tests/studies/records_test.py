@@ -1,4 +1,4 @@
-"""README files show what the studies' records say, cell by cell; a figure that is not the record's is seen; and nothing
+"""README files and RESULTS.md show what the studies' records say, cell by cell; a figure that is not the record's is seen; and nothing
 in a plot lies on something else. Nothing runs here."""
 # SPDX-License-Identifier: BSD-3-Clause
 import copy
@@ -43,7 +43,7 @@ class Records(unittest.TestCase):
         for name in names:
             self.assertTrue(readme.record_path(name).exists(), f"./hartzone study {name} --update makes its record")
         known = {(path, name) for path, name, _ in readme.blocks()} | {(TOP / "studies/README.md", name) for name in readme.shown_studies("tables")}
-        marks = {(path, name) for path in [TOP / "README.md", *TOP.glob("studies/**/README.md")]
+        marks = {(path, name) for path in [TOP / "README.md", *TOP.glob("studies/**/*.md")]
                  for name in re.findall(r"<!-- measured: (\S+) -->", path.read_text(encoding="utf-8"))}
         self.assertEqual(marks, known)
 
@@ -82,7 +82,7 @@ class Records(unittest.TestCase):
             with unittest.mock.patch.multiple(readme, TOP=copied, STUDIES=copied / "studies"):
                 readme.update(STUDY, copied)
                 self.assertEqual(readme.record(STUDY)["figures"]["bandwidth, buffers apart"], 1234.5)
-            for path in (copied / "README.md", copied / "studies" / STUDY / "README.md"):
+            for path in (copied / "studies" / "RESULTS.md", copied / "studies" / STUDY / "README.md"):
                 self.assertIn("(1234.5 against", path.read_text(encoding="utf-8"))
 
     def test_update_is_of_the_default_grid(self):

@@ -5,18 +5,15 @@
 #include <signal.h>
 #include <string.h>
 
-#include "account.h"
-#include "cache.h"
-#include "carrier.h"
-#include "dump.h"
-#include "frozen.h"
-#include "host_wait.h"
-#include "lock_names.h"
-#include "line.h"
-#include "memory.h"
-#include "pair.h"
-#include "race.h"
-#include "token.h"
+#include "profile/account.h"
+#include "cost/cache.h"
+#include "schedule/carrier.h"
+#include "schedule/watchdog.h"
+#include "guest/symbol.h"
+#include "cost/line.h"
+#include "guest/memory.h"
+#include "race/race.h"
+#include "schedule/token.h"
 #include "wait.h"
 
 static uint64_t retired[VC_MAX_HARTS][2], ram[16];

@@ -14,9 +14,9 @@
 #include <vector>
 
 extern "C" {
-#include "histogram.h"
-#include "symbol.h"
-#include "table.h"
+#include "profile/histogram.h"
+#include "guest/symbol.h"
+#include "base/table.h"
 
 void vc_say(const char *format, ...);
 }

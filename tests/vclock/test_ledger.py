@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import re
 import struct
-import tempfile
 
 from probe_image import HERE, JOBS
 from suite import ProbeCase, main
@@ -133,26 +132,6 @@ class Ledger(ProbeCase):
         self.assertEqual({part: found[part] for part in ("cycles", "compute", "spin", "queued")},
                          {"cycles": 255, "compute": 55, "spin": 8, "queued": 192})
         self.assertEqual(self.of_locks(), {("zone", 3): {"held": 34, "behind": 128}, ("slc", 0): {"held": 4}, ("l2p", 9): {"spin": 8, "held": 16}})
-
-    def test_a_recording(self):
-        """A line for each event from the reset to the report, and no effect on anything else."""
-        slc, req = lock(4, 2), 0x80001000
-        jobs = [tell("LOCK_GOT", slc), tell("LOCKS_RESET"), (FETCHED, 0, req, 0, 0), tell("LOCK_ASKED", slc), passes(7000), tell("LOCK_WAITED", slc),
-                tell("LOCK_GOT", slc), tell("LOCK_GIVEN", slc), (LEFT, 0, req, 0, 0), (FLASH_READ, 1, 300000, 700000, 1000000), (RUN, 0, req, 0, 0),
-                (DONE, 0, req, 0, 0), (LINKS, 1, 2000000, 0, 0), (HAD + LOGICAL.index("completion"), 0, 0, 0, 0), (ENDS_READ, 0, req, 0, 0), tell("LOCKS_REPORTED"),
-                (RUN, 0, req, 0, 0)]
-        with tempfile.NamedTemporaryFile() as file:
-            recorded, plain = (self.told(jobs, ["locks=on", *more]) for more in ([f"recording={file.name}"], []))
-            lines = [line.decode().split() for line in file]
-        for key in ("order_hash", "harts", "locks", "lines"):
-            self.assertEqual(recorded[key], plain[key])
-        self.assertEqual([line[0] for line in lines], list("fAWGRlxrdkce"))
-        whats = {line[0]: int(line[5]) for line in lines}
-        self.assertEqual([whats[letter] for letter in "fAGxk"], [req, slc, slc, req, req])
-        self.assertEqual({line[1] for line in lines}, {"0"})
-        self.assertEqual([line[6] for line in lines if line[0] in "xk"], ["1000000", "2000000"])
-        clock = {line[0]: int(line[2]) for line in lines}
-        self.about(clock["W"] - clock["A"], 7000, 2)
 
     def test_sections_take_longer_or_shorter(self):
         """20 hints in a section, which freeze nothing: a few hundred instructions, of which so many thousandths are added or taken away."""

@@ -1,13 +1,13 @@
 /* The FTL's one context, first argument everywhere: facts that all modules share, and a directory of the modules' states, of which each
  * looks into its own and those below it only. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef FTL_CONTEXT_H
-#define FTL_CONTEXT_H
+#ifndef FTL_BASE_CONTEXT_H
+#define FTL_BASE_CONTEXT_H
 
 #include <stddef.h>
 #include <string.h>
 
-#include "base/damage.h"
+#include "base/health.h"
 #include "device_config.h"
 #include "geometry.h"
 #include "link.h"
@@ -23,9 +23,9 @@ struct ftl_request;
 struct ftl_worker {
 	struct lt_thread thread; /* first: a transaction's owner leads back to its worker */
 	struct ftl *ftl;
-	uint32_t over;               /* lives of the controller up to this one have ended (request/life.h) */
+	uint32_t over;               /* lives of the controller up to this one have ended (request/io.h) */
 	uint32_t frontier;           /* of each stream, to which its writes go (places/places.h) */
-	uint32_t cache_candidate;    /* map shard to borrow from next (l2p/l2p_cache.h) */
+	uint32_t cache_candidate;    /* map shard to borrow from next (map/flash_cache.h) */
 	struct hz_log_ftl counters;  /* written on this worker's hart only */
 	struct hz_log_ftl published; /* of the last ftl_publish */
 	struct map_fetch_pool *fetches;
@@ -74,8 +74,7 @@ struct ftl {
 	struct places *places;
 	struct trims *trims;
 	struct l2p *l2p;
-	const struct buffer_ops *buffer_ops;
-	struct superpage_pool *buffers; /* of the superpage policy */
+	struct superpage_pool *buffers; /* write buffers */
 	struct sector_pool *space;      /* what the buffers share; NULL: each has a superpage of its own */
 	struct keeper *keeper;          /* NULL: nothing outlasts a loss of power */
 	struct zone *zones;
@@ -106,5 +105,10 @@ static inline uint32_t zone_number(const struct ftl *ftl, uint64_t lba)
 static inline uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static inline bool is_conventional(const struct ftl *ftl, uint64_t lba) { return lba < ftl->conventional_end; }
+
+/* How much of the flash the check at the end of a run looks at. */
+
+/* Of the placed sectors of a large device one in so many, so that the end of a run comes soon: some 2^17 at most. */
+static inline uint32_t check_stride(const struct ftl *ftl) { return 1 + (uint32_t)((uint64_t)ftl->all_zones * ftl->capacity >> 17); }
 
 #endif

@@ -6,8 +6,8 @@
  *       … landed   in the write buffer, which holds [resident, landed)
  *       … wp       accepted, data still with the host; nothing in a backing zone
  *
- * What knows only where data lie (SLC log, map, write buffers) works on extents; their owner, the zone (zone/zone.h), is told by the
- * functions of extent_owner. */
+ * What knows only where data lie (SLC log, map, write buffers) works on extents; it calls their owner, the zone
+ * (zone/zone.h), by extent_kick, extent_pump and extent_fail. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_EXTENT_H
 #define FTL_EXTENT_H
@@ -23,22 +23,11 @@ struct extent;
 struct place_zone;
 struct write_buffer;
 
-/* What an extent's owner does when something happens to it. */
-struct extent_owner {
-	/* Any hart, any lock: look at it soon, on the caller's worker. */
-	void (*kick)(struct ftl_worker *self, struct extent *ext);
-	/* Its lock held: look at it now. */
-	void (*pump)(struct ftl_worker *self, struct extent *ext);
-	/* Its lock held: it cannot be written any more. */
-	void (*fail)(struct ftl_worker *self, struct extent *ext);
-};
-
 struct extent {
 	struct lt_lock lock; /* class ZONE, index = zone number: everything here, its owner's fields, the content of the buffer */
 	struct ftl *ftl;
-	const struct extent_owner *owner;
 	uint32_t index;            /* zone number */
-	uint32_t map_shard;        /* of the map (l2p/l2p_shard.h) */
+	uint32_t map_shard;        /* of the map (map/l2p.h) */
 	uint64_t start;            /* first LBA */
 	uint32_t capacity;         /* sectors */
 	uint32_t body;             /* so many are in the superblock, the others in the patch; BODY_ALL: it has no patch */
@@ -60,7 +49,7 @@ struct extent {
 	uint32_t staged_before;      /* bound: [placed, this) was staged before, and only the map knows where */
 	uint32_t landed_slot;        /* buffer slot of sector `landed` */
 	uint32_t flush_to;           /* somebody waits until [0, flush_to) is durable */
-	uint32_t guarded;            /* [0, guarded) is on flash, or in buffer space that outlasts a loss of power (buffer/sector_pool.h) */
+	uint32_t guarded;            /* [0, guarded) is on flash, or in buffer space that outlasts a loss of power (buffer/memory.h) */
 	uint32_t home;               /* a loss of power brought [placed, home) to SLC: it must be brought to its place; 0: nothing */
 	uint32_t program_to;         /* … what is buffered of [0, program_to) is programmed as soon as it is complete */
 	bool idle_flush;             /* … nobody does, but the buffer was idle */
@@ -131,8 +120,12 @@ static inline ppa_t extent_staged(const struct extent *ext, uint32_t offset)
 	return ext->staged_ppa ? ext->staged_ppa[extent_slot(ext, offset)] : PPA_NONE;
 }
 
-static inline void extent_kick(struct ftl_worker *self, struct extent *ext) { ext->owner->kick(self, ext); }
-static inline void extent_pump(struct ftl_worker *self, struct extent *ext) { ext->owner->pump(self, ext); }
-static inline void extent_fail(struct ftl_worker *self, struct extent *ext) { ext->owner->fail(self, ext); }
+/* Defined by the zone (zone/pump.c), which owns the extent.
+ * Any hart, any lock: look at it soon, on the caller's worker. At most one kick per zone is under way. */
+void extent_kick(struct ftl_worker *self, struct extent *ext);
+/* Its lock held: look at it now. */
+void extent_pump(struct ftl_worker *self, struct extent *ext);
+/* Its lock held: it cannot be written any more. */
+void extent_fail(struct ftl_worker *self, struct extent *ext);
 
 #endif

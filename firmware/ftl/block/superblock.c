@@ -3,7 +3,6 @@
 #include "block/superblock.h"
 
 #include "base/health.h"
-#include "base/watch.h"
 #include "lt/arena.h"
 
 static struct superblock *info_of(struct superblocks *sbs, uint32_t number) { return &sbs->info[number - sbs->first]; }

@@ -1,11 +1,11 @@
-/* Banks change hands. */
+/* Buffers change hands, and idle ones are flushed. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "buffer/handover.h"
-
-#include "buffer/flush_unit.h"
-#include "buffer/superpage.h"
+#include "buffer/buffer.h"
+#include "buffer/buffer_internal.h"
 #include "lt/arena.h"
 #include "tsu/tsu.h"
+
+/* Banks change hands. */
 
 static struct bank *bank_choice(const struct superpage_pool *pool, const struct extent *ext)
 {
@@ -68,7 +68,7 @@ static bool take_or_queue(struct ftl_worker *self, struct extent *ext)
 	return false;
 }
 
-void bank_granted(struct extent *ext)
+void buffer_granted(struct extent *ext)
 {
 	uint32_t bank = ext->for_buffer.queued ? (uint32_t)lt_swap(&ext->for_buffer.granted, 0) : 0;
 
@@ -195,7 +195,7 @@ static void poll_again(struct lt_timer *timer)
 
 static bool banks_are_polled(const struct ftl *ftl) { return ftl->cfg->buffer_handover == HZ_HANDOVER_POLLED; }
 
-bool bank_refuse(struct ftl_worker *self, struct extent *ext)
+bool buffer_refuse(struct ftl_worker *self, struct extent *ext)
 {
 	struct poll *poll = banks_are_polled(self->ftl) && !extent_is_backing(ext) ? &self->ftl->buffers->poll[ext->index] : NULL;
 
@@ -214,7 +214,7 @@ static __attribute__((noinline)) bool ask_for_bank(struct ftl_worker *self, stru
 	return take_or_queue(self, ext);
 }
 
-bool bank_take(struct ftl_worker *self, struct extent *ext)
+bool buffer_take(struct ftl_worker *self, struct extent *ext)
 {
 	if (ext->buffer && ext->buffer->bank)
 		return true;
@@ -236,7 +236,7 @@ static void bank_put(struct superpage_pool *pool, struct bank *bank, struct writ
 		spare_put(pool, buffer);
 }
 
-void bank_give(struct ftl_worker *self, struct extent *ext)
+void buffer_give(struct ftl_worker *self, struct extent *ext)
 {
 	struct superpage_pool *pool = self->ftl->buffers;
 	struct write_buffer *buffer = ext->buffer;
@@ -311,4 +311,59 @@ void handover_init(struct ftl *ftl, struct arena *arena)
 	pool->poll = arena_alloc(arena, ftl->zone_count, sizeof(*pool->poll), "polls of write buffers");
 	for (uint32_t i = 0; i < ftl->zone_count; i++)
 		pool->poll[i].ext = ftl->extent[i];
+}
+
+/* Flush of idle buffers. */
+
+static void idle_run(struct lt_timer *timer);
+
+static void idle_arm(struct ftl_worker *self, struct idle_watch *idle)
+{
+	if (!lt_cas(&idle->armed, 0, 1))
+		return;
+	idle->worker = self;
+	lt_timer_arm(&idle->timer, idle->last_ns + self->ftl->cfg->buffer_idle_ns, idle_run);
+}
+
+void idle_touch(struct ftl_worker *self, struct extent *ext)
+{
+	struct idle_watch *idle = &ext->buffer->bank->idle;
+
+	ext->idle_flush = false;
+	idle->last_ns = clock_now_ns();
+	idle_arm(self, idle);
+}
+
+/* Zone lock held: flush now, or look again later. What is on its way to flash already needs no help. */
+static void idle_look_at(struct ftl_worker *self, struct extent *ext, struct idle_watch *idle)
+{
+	if (extent_on_flash(ext) == ext->landed || ext->failed)
+		return;
+	if (clock_now_ns() < idle->last_ns + self->ftl->cfg->buffer_idle_ns) {
+		idle_arm(self, idle);
+		return;
+	}
+	if (ext->flush_to >= ext->landed || (self->ftl->flush_at_once && !units_partial(ext)))
+		return;
+	ext->flush_to = ext->landed;
+	ext->idle_flush = true;
+	extent_pump(self, ext);
+}
+
+/* From here on data that land arm the timer anew; those that landed before are looked at here. */
+static void idle_run(struct lt_timer *timer)
+{
+	struct bank *bank = (struct bank *)timer;
+	struct ftl_worker *self = bank->idle.worker;
+	struct lt_lock_node node;
+	struct extent *ext;
+
+	lt_swap(&bank->idle.armed, 0);
+	ext = buffer_owner(self->ftl, bank->index);
+	if (!ext)
+		return;
+	lt_lock_acquire(&ext->lock, &node);
+	if (ext->buffer && ext->buffer->bank == bank)
+		idle_look_at(self, ext, &bank->idle);
+	lt_lock_release(&ext->lock, &node);
 }

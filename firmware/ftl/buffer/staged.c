@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/staged.h"
 
-#include "buffer/superpage.h"
-#include "l2p/l2p.h"
+#include "buffer/buffer_internal.h"
+#include "map/l2p.h"
 #include "lt/arena.h"
 
 enum { STAGED_PIECE = 64 /* most copies that become invalid under one acquisition of the SLC lock */ };

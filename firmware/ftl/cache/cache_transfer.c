@@ -1,12 +1,12 @@
 /* Transfers of the data cache. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cache/cache_transfer.h"
+#include "cache/data_cache.h"
 
-#include "cache/cache_lines.h"
+#include "cache/cache_internal.h"
 #include "lt/arena.h"
 #include "lt/logical.h"
-#include "request/answer.h"
-#include "request/life.h"
+#include "request/host_data.h"
+#include "request/io.h"
 
 static struct cache_transfer *transfer_of(struct ftl_request *req) { return (struct cache_transfer *)req; }
 HZ_STATIC_ASSERT(offsetof(struct cache_transfer, req) == 0, "a transfer is its request");

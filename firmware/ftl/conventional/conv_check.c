@@ -1,11 +1,10 @@
 /* Whole-state check of conventional zones: map, places, and what is on flash. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "conventional/conv_check.h"
+#include "conventional/conventional.h"
 
-#include "base/check_stride.h"
+#include "base/context.h"
 #include "buffer/staged.h"
-#include "conventional/conv_space.h"
-#include "l2p/l2p.h"
+#include "map/l2p.h"
 #include "lt/bits.h"
 #include "places/trims.h"
 #include "tsu/tsu_mount.h"

@@ -1,14 +1,13 @@
 /* Mount of conventional zones. Every sector of a backing zone names its LBA in its OOB record; of several places of an
  * LBA the one with the highest sequence number is its own, since sequence numbers are taken when the map changes. Where the map is in
- * flash, only the sectors are looked at that its copies may not know (l2p_checkpoint.h). A stream goes on in the zone that it was
+ * flash, only the sectors are looked at that its copies may not know (flash_log.h). A stream goes on in the zone that it was
  * filling: the OOB records name it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "conventional/conv_mount.h"
+#include "conventional/conventional.h"
 
 #include "block/superblock.h"
 #include "buffer/staged.h"
-#include "conventional/conv_space.h"
-#include "l2p/l2p.h"
+#include "map/l2p.h"
 #include "places/trims.h"
 #include "tsu/tsu_mount.h"
 

@@ -1,11 +1,202 @@
-/* What makes zones conventional. */
+/* Conventional zones: construction, erased backing zones, and landing in one. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conventional.h"
 
-#include "conventional/conv_land.h"
-#include "conventional/conv_read.h"
-#include "conventional/conv_space.h"
+#include "block/superblock.h"
 #include "lt/arena.h"
+#include "lt/logical.h"
+#include "map/l2p.h"
+
+/* Erased backing zones, and who waits for one. */
+
+void conv_list_erased(struct ftl *ftl, uint32_t number)
+{
+	struct conventional *conv = ftl->conventional;
+	uint32_t at = conv->head + (uint32_t)lt_load(&conv->free), zones = ftl->shape.backing_zones;
+
+	conv->erased[at < zones ? at : at - zones] = number;
+	lt_add(&conv->free, 1);
+}
+
+uint32_t conv_take_erased(struct ftl *ftl)
+{
+	struct conventional *conv = ftl->conventional;
+	uint32_t number = conv->erased[conv->head];
+
+	conv->head = conv->head + 1 == ftl->shape.backing_zones ? 0 : conv->head + 1;
+	lt_add(&conv->free, (uint64_t)-1);
+	lt_tell_had(HZ_LOGICAL_BACKING);
+	return number;
+}
+
+static struct io_queue take_waiting(struct conventional *conv)
+{
+	struct io_queue waiting;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&conv->lock, &node);
+	waiting = conv->waiting;
+	conv->waiting = (struct io_queue){ NULL, NULL };
+	lt_lock_release(&conv->lock, &node);
+	return waiting;
+}
+
+void conv_retry(struct ftl *ftl)
+{
+	struct io_queue waiting;
+
+	if (!ftl->shape.backing_zones)
+		return;
+	waiting = take_waiting(ftl->conventional);
+	io_resume_all(&waiting);
+}
+
+void conv_despair(struct ftl *ftl)
+{
+	struct io_queue waiting = take_waiting(ftl->conventional);
+	struct ftl_request *req;
+
+	while ((req = io_pop(&waiting))) {
+		lt_logical_wait_ended(req);
+		io_complete(req, NVME_WRITE_FAULT);
+	}
+}
+
+/* What becomes of data in a backing zone: they get places when they land, and the zone goes its way when it is full, or lost. */
+
+/* As many sectors as one call of the map takes. */
+static uint32_t map_piece(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint32_t sectors, uint32_t offset, struct hz_oob *oob)
+{
+	struct ftl *ftl = zone->ext.ftl;
+	const struct zone *host = zone_at(ftl, lba);
+	uint64_t rest = host->ext.start + ftl->capacity - lba;
+	uint32_t *reverse = &zone->ext.places->lba[offset];
+
+	if (sectors > L2P_PIECE)
+		sectors = L2P_PIECE;
+	if (sectors > rest)
+		sectors = (uint32_t)rest;
+	for (uint32_t i = 0; i < sectors; i++)
+		reverse[i] = oob[i].host_lba = (uint32_t)lba + i;
+	l2p_conv_map(self, lba, sectors, place_make(zone->ext.places, offset), oob);
+	return sectors;
+}
+
+/* A copy whose original was overwritten meanwhile fills its slot for nothing. */
+static void move_one(struct ftl_worker *self, struct zone *zone, uint32_t at, uint32_t offset, struct hz_oob *oob)
+{
+	struct ftl *ftl = zone->ext.ftl;
+	struct conv_gc *gc = &ftl->conventional->gc;
+	uint32_t from = place_make(gc->victim->ext.places, gc->offset[at]), to = place_make(zone->ext.places, offset);
+	uint32_t *reverse = &zone->ext.places->lba[offset];
+
+	*reverse = oob->host_lba = gc->lba[at];
+	gc->origin[zone->ext.landed_slot + (offset - zone->ext.landed)] = from;
+	if (!l2p_conv_move(self, gc->lba[at], from, to, oob)) {
+		*reverse = oob->host_lba = UINT32_MAX;
+		oob->sequence = sequence_take(ftl, 1);
+		place_invalidate(ftl, to, UINT64_MAX);
+	}
+	place_invalidate(ftl, from, UINT64_MAX);
+}
+
+/* The one that landed last stays, with what it has here as its part; it and the others go on in the stream's next zone. */
+static void filled(struct zone *zone, struct ftl_request *last)
+{
+	struct io_queue rest = zone->writers;
+
+	zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
+	lt_store(&backing_of(&zone->ext)->frontier, FRONTIER_NONE);
+	io_of(last)->end = io_of(last)->done;
+	io_pop(&rest);
+	zone->writers = (struct io_queue){ last, last };
+	io_of(last)->next = NULL;
+	io_resume_all(&rest);
+}
+
+void conv_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors)
+{
+	struct conventional *conv = self->ftl->conventional;
+
+	zone->ext.wp = zone->ext.landed;
+	if (zone->ext.stream != STREAM_COLLECT) {
+		self->counters.host_write_sectors += host_sectors(req, sectors);
+		lt_add(&conv->clock, sectors);
+	}
+	if (zone->ext.wp == zone->ext.capacity)
+		filled(zone, req);
+}
+
+void conv_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob)
+{
+	uint32_t done = io_of(req)->done, at = 0;
+
+	places_mark_valid(&zone->ext, zone->ext.landed, sectors);
+	for (uint32_t i = 0; i < sectors; i++)
+		oob[i] = (struct hz_oob){ .lpa = (uint32_t)(zone->ext.start + zone->ext.landed + i),
+					  .kind = HZ_OOB_DATA,
+					  .stream = zone->ext.stream };
+	while (at < sectors) {
+		uint32_t offset = zone->ext.landed + at;
+
+		if (zone->ext.stream == STREAM_COLLECT) {
+			move_one(self, zone, done + at, offset, &oob[at]);
+			at++;
+		} else {
+			at += map_piece(self, zone, req->lba + done + at, sectors - at, offset, &oob[at]);
+		}
+	}
+}
+
+void conv_sealed(struct ftl_worker *self, struct zone *zone)
+{
+	struct backing *info = backing_of(&zone->ext);
+
+	lt_store(&info->filled, lt_load(&zone->ext.ftl->sequence));
+	lt_store(&info->erases, superblock_erases(zone->ext.ftl, *extent_part(&zone->ext)));
+	lt_store(&info->state, BACKING_SEALED);
+	conv_gc_kick(self);
+}
+
+/* Copies that are lost with the buffer: the map names the originals again. Their zone is still there: it is reset only when all copies are
+ * durable. */
+static void originals_return(struct ftl_worker *self, struct zone *zone)
+{
+	struct ftl *ftl = self->ftl;
+	struct extent *ext = &zone->ext;
+
+	for (uint32_t offset = extent_on_flash(ext); offset < ext->landed; offset++) {
+		uint32_t lba = ext->places->lba[offset], to = place_make(ext->places, offset), from;
+		struct hz_oob unused;
+
+		if (lba == UINT32_MAX)
+			continue;
+		from = ftl->conventional->gc.origin[extent_slot(ext, offset)];
+		places_mark_valid(place_extent(ftl, from), place_offset(ftl, from), 1);
+		if (!l2p_conv_move(self, lba, to, from, &unused))
+			place_invalidate(ftl, from, UINT64_MAX);
+		place_invalidate(ftl, to, UINT64_MAX);
+	}
+}
+
+void conv_lost(struct ftl_worker *self, struct zone *zone)
+{
+	lt_add(&self->ftl->conventional->losing, !!zone->ext.buffer);
+	if (zone->ext.stream != STREAM_COLLECT && zone->ext.landed > extent_on_flash(&zone->ext))
+		lt_add(&self->ftl->conventional->losses, 1);
+	lt_store(&backing_of(&zone->ext)->frontier, FRONTIER_NONE);
+	lt_store(&backing_of(&zone->ext)->state, BACKING_LOST);
+	conv_gc_kick(self);
+}
+
+void conv_dropped(struct ftl_worker *self, struct zone *zone)
+{
+	if (zone->ext.stream == STREAM_COLLECT)
+		originals_return(self, zone);
+	lt_add(&self->ftl->conventional->losing, (uint64_t)-1);
+}
+
+/* What makes zones conventional. */
 
 static const struct zone_kind host_kind = { .read = conv_read };
 static const struct zone_kind backing_kind = {

@@ -1,18 +1,160 @@
+/* Conventional zones over backing zones: erased ones, the collector, and the requests that they serve. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FTL_CONVENTIONAL_CONVENTIONAL_H
+#define FTL_CONVENTIONAL_CONVENTIONAL_H
+
+#include "base/context.h"
+#include "lt/lock.h"
+#include "places/places.h"
+#include "request/ftl_request.h"
+#include "request/io.h"
+#include "zone/zone.h"
+
 /* Conventional zones, and the whole of a block namespace: sectors that are mapped one by one to places (places/places.h) in backing zones.
  *
  * * Backing zones are zones (zone/zone.h) beyond the namespace: written by appending through the zone write path, erased by the zone reset
  * path, but outside the budget, the report and the host's reach. Three streams fill them: host writes that look hot, host writes that look
  * cold, and the collector's copies. Those of the host have several write frontiers, in a zone each, if writes shall not meet at one zone's
- * lock (conv_space.h). Writing: conv_write.c; landing: conv_land.c; reading: conv_read.c; collecting: conv_gc.c; mount: conv_mount.c. */
-/* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef FTL_CONVENTIONAL_H
-#define FTL_CONVENTIONAL_H
-
-#include "base/context.h"
+ * lock (conventional.h). Writing: conv_io.c; landing: conventional.c; reading: conv_io.c; collecting: conv_gc.c; mount: conv_mount.c. */
 
 struct arena;
 
 /* At construction, once zones and places are there. */
 void conv_init(struct ftl *ftl, struct arena *arena);
+
+/* Collector of conventional zones: picks a full backing zone, copies its valid sectors in batches to the collector's stream, waits until
+ * everything that replaced its sectors is durable, and resets it.
+ *
+ * One collection at a time; its worker runs every step. `busy` says that one is under way, `wanted` that somebody asked meanwhile. */
+
+struct arena;
+struct zone;
+
+enum { CONV_GC_BATCH = 64, CONV_GC_READ_TRIES = 4 };
+
+struct conv_gc {
+	lt_word busy, wanted;
+	struct ftl_worker *worker;
+	struct lt_event start; /* posted by whoever set `busy` */
+	struct zone *victim;
+	uint32_t position;       /* next sector of the victim to look at */
+	uint32_t count;          /* sectors of the batch */
+	uint32_t pending, tries; /* reads under way */
+	bool failed;
+	uint32_t *offset, *lba; /* by sector of the batch */
+	uint32_t *origin;       /* by buffer slot of a copy that is not durable: the place of its original */
+	uint8_t **memory;
+	struct tsu_txn *read;
+	struct ftl_request request; /* the batch's write, then flush, then reset */
+};
+
+void conv_gc_init(struct ftl *ftl, struct arena *arena);
+/* Any lock: collect if erased backing zones are short. */
+void conv_gc_kick(struct ftl_worker *self);
+
+/* The backing zones of conventional ones: what they are doing, which are erased, and who waits for one.
+ *
+ * conventional.lock (class BLOCK, index 2) protects the list of erased backing zones and the requests that wait for one; nothing is taken
+ * under it. */
+
+enum backing_state {
+	BACKING_ERASED, /* in the list */
+	BACKING_OPEN,   /* a write frontier is there, or it is full and still being programmed */
+	BACKING_SEALED, /* full and durable: may be collected */
+	BACKING_COLLECTING,
+	BACKING_LOST, /* a sector of it cannot be read, or it cannot be written any more: stays as it is */
+};
+
+/* A backing zone, beside its extent and its places. */
+struct backing {
+	lt_word state;    /* enum backing_state */
+	lt_word frontier; /* which write frontier is there, or FRONTIER_NONE: nothing may be appended */
+	lt_word born;     /* conventional.clock when it was opened; 0: before the boot */
+	lt_word filled;   /* sequence number when it was filled: its age */
+	lt_word erases;   /* of its superblock, when it was filled */
+	uint32_t scanned; /* mount: offset from which on its OOB records have been looked at */
+};
+
+struct conventional {
+	struct lt_lock lock;
+	struct backing *backing;          /* by backing number */
+	lt_word current[PLACE_FRONTIERS]; /* backing number + 1 of the zone where the write frontier is, 0 = nowhere */
+	uint32_t *erased;                 /* ring of backing numbers */
+	uint32_t head;                    /* oldest in the ring */
+	lt_word free;                     /* how many; a hint outside the lock */
+	struct io_queue waiting;          /* writes without an erased zone */
+	lt_word losses;                   /* backing zones that failed with the host's data that were not durable */
+	lt_word losing;                   /* of those that failed, how many still have a buffer, so that nobody knows yet what is lost */
+	lt_word clock;                    /* sectors that the host has written, from hot_age on */
+	uint64_t hot_age;                 /* an LBA whose place is younger than so many sectors is hot */
+	struct conv_gc gc;
+};
+
+/* Something that replaced other sectors is lost, or may turn out to be: a power cut will bring the older ones back, so nothing may be
+ * erased until then. Copies do not count: the map names their originals again. Any lock. */
+static inline bool conv_may_miss(const struct conventional *conv) { return lt_load(&conv->losing) || lt_load(&conv->losses); }
+
+/* The zone with this backing number; of a backing zone, what is here about it. */
+static inline struct zone *backing_zone(const struct ftl *ftl, uint32_t number) { return &ftl->zones[ftl->zone_count + number]; }
+static inline uint32_t backing_number(const struct extent *ext) { return ext->index - ext->ftl->zone_count; }
+static inline struct backing *backing_of(const struct extent *ext) { return &ext->ftl->conventional->backing[backing_number(ext)]; }
+
+/* Lock held, or harts idle. The ring must not be empty. */
+void conv_list_erased(struct ftl *ftl, uint32_t number);
+uint32_t conv_take_erased(struct ftl *ftl);
+
+/* No lock held. Writes that wait for an erased zone try again. */
+void conv_retry(struct ftl *ftl);
+/* No lock held. Nothing can be collected and nothing is under way that would change it: writes that wait for a zone fail. */
+void conv_despair(struct ftl *ftl);
+
+/* Which backing zone the collector takes. */
+
+/* No lock held. The best sealed zone whose copies find room, or NULL; *hope: if there is none, some zone is still being programmed and may
+ * be one soon. urgent: host writes wait, or soon will: else only what gains an eighth of a zone is worth the copies. */
+struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope);
+
+/* Data landing in backing zones: what their kind (zone/zone.h) does. Lock of the backing zone held. */
+
+void conv_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob);
+void conv_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors);
+void conv_sealed(struct ftl_worker *self, struct zone *zone);
+void conv_lost(struct ftl_worker *self, struct zone *zone);
+void conv_dropped(struct ftl_worker *self, struct zone *zone);
+
+/* Reads of conventional zones. */
+
+/* zone_kind.read: what lies between a zone's capacity and its size is zeros. */
+bool conv_read(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors);
+
+/* Writes to conventional zones. */
+
+/* Why the host's write of conventional sectors is refused, or NVME_SUCCESS. */
+uint16_t conv_write_status(const struct ftl *ftl, const struct ftl_request *req);
+/* FTL_WRITE and FTL_WRITE_ZEROES of a conventional LBA, also their continuation; the collector's copies, whose lba is 0; FTL_APPEND,
+ * which is refused. */
+void conv_write_run(struct ftl_worker *self, struct ftl_request *req);
+
+/* Deallocation of conventional sectors. */
+
+/* Ranges of the request, as the host's list has them now: it may change them at any time, so what is taken from it is checked each time. */
+uint32_t conv_range_count(const struct ftl_request *req);
+struct nvme_dsm_range conv_range_at(const struct ftl_request *req, uint32_t index);
+/* It is of LBAs that exist; all of them are. */
+bool conv_range_exists(const struct ftl *ftl, const struct ftl_request *req, const struct nvme_dsm_range *range);
+bool conv_ranges_exist(const struct ftl *ftl, const struct ftl_request *req);
+/* FTL_DEALLOCATE, also its continuation. What of its ranges lies in sequential zones stays as it is. */
+void conv_deallocate_run(struct ftl_worker *self, struct ftl_request *req);
+
+/* Mount of conventional zones. */
+
+/* Harts idle: finds what the backing zones hold. Zones and SLC are settled. The map knows the sectors with sequence numbers below `since`
+ * already; complete: there are no others. oob: room for the records of a superpage. */
+void conv_mount(struct ftl *ftl, struct hz_oob *oob, uint64_t since, bool complete);
+
+/* Check of conventional zones. */
+
+/* Harts idle: NULL or one sentence. */
+const char *conv_check(struct ftl *ftl);
 
 #endif

@@ -40,9 +40,16 @@ static bool less_worn(const struct gc_view *view, const struct gc_candidate *a, 
 	return spared_a != spared_b ? spared_b : fewer_valid(view, a, b);
 }
 
+#define HZ_DECLARED(constant, function) extern gc_better_fn function;
+HZ_WITH_GC_FUNCTIONS(HZ_DECLARED);
+#define HZ_ENTRY(constant, function) [constant] = function,
+
+/* clang-format off */
 gc_better_fn *const gc_policies[HZ_GC_POLICIES] = {
 	[HZ_GC_GREEDY] = fewer_valid,
 	[HZ_GC_COST_BENEFIT] = more_benefit,
 	[HZ_GC_FIFO] = filled_before,
 	[HZ_GC_WEAR] = less_worn,
+	HZ_WITH_GC_FUNCTIONS(HZ_ENTRY)
 };
+/* clang-format on */

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct hz_device_config;
+
 /* What is known of a candidate. Sequence numbers are the collector's clock: they grow with every sector written. */
 struct gc_candidate {
 	uint64_t valid;    /* sectors that would have to be copied */
@@ -16,6 +18,7 @@ struct gc_candidate {
 };
 /* What is the same for all. */
 struct gc_view {
+	const struct hz_device_config *cfg;
 	uint64_t now;                    /* next sequence number */
 	uint64_t capacity;               /* sectors of a candidate */
 	uint64_t wear_total, wear_count; /* erases of all superblocks, and how many superblocks */

@@ -1,18 +1,15 @@
 /* Mount: staged sectors, and with them the write pointer and state of each zone. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mount/mount_staged.h"
+#include "mount/mount_internal.h"
 
-#include "buffer/keep.h"
+#include "buffer/buffer.h"
 #include "buffer/staged.h"
-#include "l2p/l2p.h"
+#include "map/l2p.h"
 #include "lt/arena.h"
-#include "mount/mount_blocks.h"
-#include "mount/mount_visit.h"
-#include "slc/slc_keep.h"
+#include "slc/slc.h"
 #include "tsu/tsu_keep.h"
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
-#include "zone/zone_changes.h"
 
 /* --- copies in SLC --- */
 

@@ -1,11 +1,10 @@
 /* Mount after a power cut: which zone each superblock holds, and how much of it. What a power cut may have torn is the last program of
  * each block, unless something was programmed later that had to wait for it; anything else that cannot be read is there, and lost. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mount/mount_superblocks.h"
+#include "mount/mount_internal.h"
 
 #include "block/superblock.h"
-#include "l2p/l2p.h"
-#include "mount/mount_blocks.h"
+#include "map/l2p.h"
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 
@@ -57,7 +56,7 @@ static enum unit look_at_unit(struct mount *mount, const struct zone *zone, cons
 }
 
 /* Programs of a block follow one another, and a unit is programmed no earlier than the one a row before it, and all before that, have
- * succeeded (flush_unit.c, retire_units and units_program). */
+ * succeeded (unit.c, retire_units and units_program). */
 static bool may_be_torn(const struct mount *mount, uint32_t row, uint32_t column)
 {
 	for (uint32_t c = column; c < mount->planes; c++)
@@ -214,7 +213,7 @@ static struct claim claim_of(struct mount *mount, struct part *part)
 }
 
 /* Of two with equal prefixes: has what was found before lost less, or can it be continued, or is it newer? A newer one has what was written
- * in place, and the zone's record may say so (zone/update_fold.h). */
+ * in place, and the zone's record may say so (zone/update.h). */
 static bool keeps_found(const struct mount *mount, const struct extent *ext, const struct reach *reach, uint64_t first)
 {
 	uint32_t lost = mount->lost[ext->index];

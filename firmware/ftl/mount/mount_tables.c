@@ -1,15 +1,13 @@
 /* Mount: the newest page of each part of the zone table, and whether its records can be true. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mount/mount_tables.h"
+#include "mount/mount_internal.h"
 
-#include "l2p/l2p.h"
-#include "mount/mount_blocks.h"
-#include "mount/mount_visit.h"
+#include "map/l2p.h"
 #include "places/trims.h"
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 #include "tsu/tsu_rest.h"
-#include "zone/trim_save.h"
+#include "zone/tables.h"
 #include "zone/zone.h"
 
 enum { SANE_SEQUENCE_BITS = HZ_OOB_SEQUENCE_BITS - 1 }; /* leaves room for all that will ever be written */

@@ -1,7 +1,7 @@
 /* Trims: which conventional LBAs the host has deallocated, one bit each. They have no place and read as zeros; the bits are for the next
  * mount, which finds their former sectors on flash.
  *
- * A page of bits is a sector of the SLC log (zone/trim_save.h), and its sequence number says as of when it holds: of an LBA whose bit is
+ * A page of bits is a sector of the SLC log (zone/tables.h), and its sequence number says as of when it holds: of an LBA whose bit is
  * set there, sectors with lower numbers are dead. So a write clears the bit in RAM only, before it takes its number: the page on flash
  * stays true.
  *

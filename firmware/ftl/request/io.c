@@ -1,8 +1,10 @@
-/* How a request comes to a worker, goes on there, and returns to its owner. */
+/* How a request comes to a worker, is resumed or cancelled there, and returns to its owner. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "request/io.h"
 
 #include "lt/logical.h"
+
+/* How a request comes to a worker, goes on there, and returns to its owner. */
 
 static struct ftl_request *request_of(struct lt_event *event)
 {
@@ -65,3 +67,23 @@ static void submit_new(struct ftl_worker *worker, struct ftl_request *req, uint8
 void io_submit(struct ftl_worker *worker, struct ftl_request *req) { submit_new(worker, req, 0); }
 
 void io_submit_cached(struct ftl_worker *worker, struct ftl_request *req) { submit_new(worker, req, 1); }
+
+/* Taking abandoned requests out of a queue. */
+
+bool abandoned_take(struct ftl_worker *self, struct io_queue *queue)
+{
+	struct io_queue all = *queue;
+	struct ftl_request *req;
+	bool any = false;
+
+	*queue = (struct io_queue){ NULL, NULL };
+	while ((req = io_pop(&all))) {
+		if (io_abandoned(self, req)) {
+			any = true;
+			io_resume(req);
+		} else {
+			io_push(queue, req);
+		}
+	}
+	return any;
+}

@@ -1,7 +1,7 @@
 /* A request inside the FTL: its private state (in ftl_request.work), FIFO queues of requests, completion. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef FTL_IO_H
-#define FTL_IO_H
+#ifndef FTL_REQUEST_IO_H
+#define FTL_REQUEST_IO_H
 
 #include "base/context.h"
 #include "logical_locks.h"
@@ -33,9 +33,9 @@ struct ftl_io {
 	uint8_t queued;            /* read: parked for a flash read or by a zone; its own reads must not run it */
 	uint8_t map_level;         /* read: levels above have been ruled out by what was fetched */
 	uint8_t missed;            /* read: what it waited for has not served it yet */
-	uint8_t has_turn;          /* was parked; the next ones there wait until it is accepted or refused (zone/park.h) */
+	uint8_t has_turn;          /* was parked; the next ones there wait until it is accepted or refused (zone/zone.h) */
 	uint8_t woken;             /* read: it waited for a table page fetch to use, and one is free */
-	uint8_t cached;            /* the data cache, where there is one, has not let it go on yet (cache/cached.h) */
+	uint8_t cached;            /* the data cache, where there is one, has not let it go on yet (cache/data_cache.h) */
 };
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
 
@@ -113,5 +113,16 @@ void io_wait(struct io_queue *queue, struct ftl_request *req, enum hz_logical_lo
 /* Any hart. Dispatch the request once more on its own worker: what it waited for has happened. */
 void io_resume(struct ftl_request *req);
 void io_resume_all(struct io_queue *queue);
+
+/* Requests of a life of the controller that is over: they end instead of being run (abandon.h). */
+
+/* On a worker's hart, after it has been told: the request ends instead of being run. */
+static inline bool io_abandoned(const struct ftl_worker *self, const struct ftl_request *req)
+{
+	return req->life && req->life <= self->over;
+}
+
+/* Under the queue's lock: out of the queue and to their workers, where they end. True if there were any. */
+bool abandoned_take(struct ftl_worker *self, struct io_queue *queue);
 
 #endif

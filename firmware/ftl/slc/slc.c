@@ -3,12 +3,10 @@
 #include "slc/slc.h"
 
 #include "base/health.h"
-#include "base/watch.h"
 #include "keep_size.h"
 #include "logical_locks.h"
 #include "lt/arena.h"
 #include "lt/logical.h"
-#include "slc/slc_victim.h"
 
 struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa) { return &ftl->slc->block[ppa_superblock(ftl->map, ppa)]; }
 

@@ -7,16 +7,83 @@
  * out: a program that finds no room, and for which no collection under way makes any, is refused. A plane has at most one program of a
  * head under way. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef FTL_SLC_H
-#define FTL_SLC_H
+#ifndef FTL_SLC_SLC_H
+#define FTL_SLC_SLC_H
+
+#include <stdint.h>
 
 #include "base/context.h"
 #include "gc/victim.h"
+#include "lt/event.h"
 #include "lt/lock.h"
-#include "slc/slc_gc.h"
-#include "slc/slc_kept.h"
-#include "slc/slc_write.h"
 #include "slc_log_size.h"
+#include "tsu/tsu.h"
+
+/* A program of the SLC log, as its owner makes it. */
+
+enum slc_stream { SLC_STAGE, SLC_MAP, SLC_COLLECT, SLC_STREAMS };
+HZ_STATIC_ASSERT((int)SLC_STREAMS == (int)HZ_SLC_HEADS, "hz_slc_log_least counts the heads");
+
+/* One program of slc_program_sectors sectors; the caller owns it, and its memory and OOB, until done runs on txn.owner's hart. */
+struct slc_write {
+	struct tsu_txn txn;
+	struct slc_write *next; /* waits for room, or in its lane */
+	uint32_t column;        /* lane */
+	/* Programmed at ppa; failed programs are repeated elsewhere unseen. PPA_NONE: it is not, the log is worn out. */
+	void (*done)(struct slc_write *write);
+	void *context;
+	ppa_t ppa;
+	struct lt_event refused;
+	uint8_t stream;   /* enum slc_stream */
+	uint8_t cause;    /* enum hz_cause */
+	uint8_t **memory; /* slc_program_sectors of them */
+	struct hz_oob *oob;
+};
+
+/* Garbage collection of the SLC log: one at a time, all of it on the worker that began it. */
+
+struct arena;
+struct ftl;
+struct ftl_worker;
+
+enum {
+	SLC_BATCH_SECTORS = 64,
+	SLC_SCAN_SECTORS = 64, /* that the collector looks at under one acquisition of the lock */
+};
+
+struct slc_gc {
+	bool busy;             /* SLC lock; all else belongs to the worker that collects */
+	struct lt_event event; /* posted to begin, and when the last pin has gone */
+	struct ftl_worker *worker;
+	uint32_t victim, position; /* next sector of the victim to look at */
+	uint32_t count, pending;   /* sectors of the batch; transactions under way */
+	uint32_t tries;
+	bool failed;
+	struct tsu_txn *read; /* by sector of the batch */
+	ppa_t *from;
+	uint32_t *tag;
+	struct hz_oob *oob;
+	uint8_t **memory;
+	struct slc_write *write;
+	struct tsu_txn *erase; /* by plane */
+};
+
+void slc_gc_init(struct ftl *ftl, struct arena *arena);
+/* SLC lock held: start if space is short and none is under way. */
+void slc_collect(struct ftl_worker *self);
+/* SLC lock not held, the collector's worker: nobody reads the victim any more. */
+void slc_gc_unpinned(struct ftl_worker *self);
+
+/* State of the SLC superblocks that are kept for a loss of power; see slc.h. */
+
+/* Where the next program of each plane goes. */
+struct slc_kept {
+	uint32_t blocks;
+	uint32_t *block; /* erased superblocks */
+	struct slc_kept_column {
+		uint32_t index, row; /* in block[]; its next row */
+	} * column;
+};
 
 struct arena;
 struct ftl_health;
@@ -158,5 +225,31 @@ void slc_refuse_waiting(struct ftl_worker *self);
 void slc_lose_block(struct ftl *ftl);
 /* Mount: is this superblock, of which some units are programmed, worth continuing? Then it becomes a head. */
 void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row);
+
+/* SLC superblocks that are kept erased for a loss of power, and their places, which are handed out on capacitors: whichever die is free
+ * first is next. Nothing of the log is running any more then. */
+
+/* Are they there? Any hart, no lock. After a loss of power not before the log's collector has made room again. */
+bool slc_keeps(const struct ftl *ftl);
+
+/* On capacitors: before the first place. */
+void slc_keep_begin(struct ftl *ftl);
+/* The next one, or PPA_NONE: there is none left. */
+ppa_t slc_keep_place(struct ftl *ftl);
+/* A start that ends what a killed run had to do on its capacitors: places that take no erased superblock as long as others have room, and
+ * the end of it. The block table says what is programmed. */
+void slc_belated_begin(struct ftl *ftl);
+ppa_t slc_belated_place(struct ftl *ftl);
+void slc_belated_end(struct ftl *ftl);
+/* A program there failed: its block is used no more. */
+void slc_keep_failed(struct ftl *ftl, ppa_t ppa);
+
+/* Which SLC superblock the collector takes next, and what each is worth to it. SLC lock held. */
+
+void slc_victim_init(struct ftl *ftl);
+/* After every change of a superblock's state, validity, programs in flight or flags: O(1). */
+void slc_appraise(struct slc *slc, struct slc_block *block);
+uint8_t slc_worth_of(const struct slc *slc, const struct slc_block *block);
+uint32_t slc_victim(struct ftl *ftl); /* SLC_NONE: nothing need or can be collected */
 
 #endif

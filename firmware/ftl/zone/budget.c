@@ -4,7 +4,6 @@
 
 #include "buffer/buffer.h"
 #include "lt/arena.h"
-#include "zone/park.h"
 #include "zone/zone.h"
 
 /* --- implicitly opened zones --- */

@@ -1,12 +1,12 @@
 /* Flush: everything that landed before is durable. First every buffer is told how far, then they are waited for one after another.
  * With FTL_AT_REST the request goes on as a command that closes all zones, and then comes to rest (rest.h). */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "zone/flush.h"
+#include "zone/read_write.h"
 
 #include "buffer/buffer.h"
-#include "l2p/l2p.h"
+#include "map/l2p.h"
 #include "lt/arena.h"
-#include "zone/trim_save.h"
+#include "zone/tables.h"
 #include "zone/zone.h"
 
 enum { FLUSH_PLANS = 8 };

@@ -1,17 +1,72 @@
-/* The pump of a zone. */
+/* The pump of a zone, and the end of its writing. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "zone/pump.h"
-
 #include "block/superblock.h"
 #include "buffer/buffer.h"
+#include "buffer/staged.h"
 #include "lt/arena.h"
-#include "request/life.h"
-#include "zone/fail.h"
-#include "zone/land.h"
-#include "zone/park.h"
-#include "zone/refresh.h"
-#include "zone/resources.h"
-#include "zone/update_fold.h"
+#include "request/io.h"
+#include "zone/move.h"
+#include "zone/update.h"
+#include "zone/zone.h"
+#include "zone/zone_internal.h"
+
+/* What readers do for those who wait for them. */
+
+void readers_look(struct ftl_worker *self, struct zone *zone)
+{
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_and(&zone->readers_ended, ~(uint64_t)READERS_AWAITED); /* if it is still too early, the pump marks it again */
+	extent_pump(self, &zone->ext);
+	lt_lock_release(&zone->ext.lock, &node);
+}
+
+/* The end of a zone's writing: old data that were durable stay readable; what was not is lost, and reads of it say so. */
+
+/* A write to conventional zones that has nothing in this one yet finds another. */
+static void lost_queued(const struct zone *zone, struct ftl_request *req)
+{
+	if (zone->kind && io_of(req)->done == io_of(req)->first)
+		io_resume(req);
+	else
+		io_complete(req, NVME_WRITE_FAULT);
+}
+
+static void become_read_only(struct ftl_worker *self, struct zone *zone)
+{
+	struct zone_record record = zone_fenced_record(zone, ZONE_RECORD_READ_ONLY);
+
+	if (zone->ext.landed > extent_on_flash(&zone->ext))
+		lt_add(&self->ftl->losses, 1);
+	if (zone->kind)
+		zone->kind->lost(self, zone);
+	if (zone->budget.drains)
+		budget_drained(self, zone);
+	zone_set_state(zone, NVME_ZS_READ_ONLY, BUDGET_NONE);
+	zone_changed(zone);
+	zone_table_commit(self, zone, &record);
+}
+
+void zone_end_writing(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+	struct ftl_request *req;
+
+	extent_came_home(ext);
+	if (zone_edge_legal(zone->state, NVME_ZS_READ_ONLY))
+		become_read_only(self, zone);
+	while ((req = io_pop(&zone->writers)))
+		lost_queued(zone, req);
+	if (ext->buffer && zone_quiet(zone)) {
+		staged_keep_prefix(self, ext);
+		if (zone->kind)
+			zone->kind->dropped(self, zone);
+		buffer_give(self, ext);
+	}
+}
+
+/* The pump of a zone. */
 
 /* A reset waits, and nobody for durability: what is in the buffer is not worth a program. */
 static bool throws_away(const struct zone *zone) { return zone->op.code == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head; }
@@ -56,7 +111,7 @@ static void go_home(struct ftl_worker *self, struct zone *zone)
 		buffer_pad(self, ext);
 }
 
-static void zone_pump(struct ftl_worker *self, struct extent *ext)
+void extent_pump(struct ftl_worker *self, struct extent *ext)
 {
 	struct zone *zone = zone_of(ext);
 
@@ -90,7 +145,7 @@ static void zone_pump(struct ftl_worker *self, struct extent *ext)
 		zone_op_advance(self, zone);
 }
 
-static void zone_failed(struct ftl_worker *self, struct extent *ext)
+void extent_fail(struct ftl_worker *self, struct extent *ext)
 {
 	ext->failed = true;
 	zone_of(ext)->move.under_way = false;
@@ -104,19 +159,17 @@ static void zone_kicked(struct lt_event *event)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->ext.lock, &node);
-	zone_pump(self, &zone->ext);
+	extent_pump(self, &zone->ext);
 	lt_lock_release(&zone->ext.lock, &node);
 }
 
-static void zone_kick(struct ftl_worker *self, struct extent *ext)
+void extent_kick(struct ftl_worker *self, struct extent *ext)
 {
 	struct zone *zone = zone_of(ext);
 
 	if (lt_cas(&zone->kicked, 0, (uintptr_t)self))
 		lt_post(&self->thread, &zone->kick, zone_kicked);
 }
-
-const struct extent_owner zone_owner = { .kick = zone_kick, .pump = zone_pump, .fail = zone_failed };
 
 /* In a backing zone what waits has no place: its write pointer is where the data end already. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone)
@@ -142,7 +195,7 @@ static void home_begin(struct lt_event *event)
 	struct homecoming *home = (struct homecoming *)event;
 
 	for (uint32_t z = 0; z < home->worker->ftl->zone_count; z++)
-		zone_kick(home->worker, home->worker->ftl->extent[z]);
+		extent_kick(home->worker, home->worker->ftl->extent[z]);
 }
 
 void zones_bring_home(struct ftl *ftl, struct arena *arena)

@@ -1,15 +1,15 @@
 /* Read path: resolve, copy from buffers, fetch from flash. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "zone/read.h"
+#include "zone/read_write.h"
 
 #include "buffer/buffer.h"
 #include "buffer/staged.h"
-#include "l2p/l2p.h"
+#include "map/l2p.h"
 #include "lt/arena.h"
-#include "request/answer.h"
-#include "request/life.h"
+#include "request/host_data.h"
+#include "request/io.h"
 #include "slc/slc.h"
-#include "zone/readers.h"
+#include "zone/zone.h"
 
 static void reads_done(struct tsu_txn *txn);
 

@@ -1,9 +1,88 @@
-/* Admission of writes. */
+/* Writes: admission and parking, superblock and buffer, landing. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "zone/write.h"
-
-#include "zone/park.h"
+#include "block/superblock.h"
+#include "buffer/buffer.h"
+#include "lt/logical.h"
+#include "map/l2p.h"
+#include "request/host_data.h"
+#include "zone/read_write.h"
 #include "zone/zone.h"
+#include "zone/zone_internal.h"
+
+/* Parked requests, and whose turn it is. */
+
+static bool excluded(const struct zone *zone) { return zone->op.code || zone->budget.waits; }
+
+void zone_park(struct zone *zone, struct ftl_request *req)
+{
+	if (!io_of(req)->has_turn) {
+		io_wait(&zone->parked, req, HZ_LOGICAL_ZONE, zone->ext.index);
+		return;
+	}
+	io_of(req)->has_turn = 0;
+	zone->turn_taken = false;
+	lt_logical_wait(HZ_LOGICAL_ZONE, zone->ext.index, req);
+	io_push_front(&zone->parked, req);
+}
+
+/* A call, so that who is admitted need not save registers. */
+static __attribute__((noinline)) bool not_admitted(struct zone *zone, struct ftl_request *req)
+{
+	zone_park(zone, req);
+	return false;
+}
+
+bool zone_admits(struct zone *zone, struct ftl_request *req)
+{
+	bool in_turn = io_of(req)->has_turn || !(zone->turn_taken || zone->parked.head);
+
+	if (in_turn && !excluded(zone)) {
+		lt_tell_had(HZ_LOGICAL_ZONE);
+		return true;
+	}
+	return not_admitted(zone, req);
+}
+
+static void next_turn(struct zone *zone)
+{
+	struct ftl_request *req = io_pop(&zone->parked);
+
+	if (!req)
+		return;
+	io_of(req)->has_turn = 1;
+	zone->turn_taken = true;
+	io_resume(req);
+}
+
+void zone_turn_ends(struct zone *zone, struct ftl_request *req)
+{
+	if (!io_of(req)->has_turn)
+		return;
+	io_of(req)->has_turn = 0;
+	zone->turn_taken = false;
+	if (!excluded(zone))
+		next_turn(zone);
+}
+
+void zone_give_up_turn(struct zone *zone, struct ftl_request *req)
+{
+	struct lt_lock_node node;
+
+	if (!io_of(req)->has_turn)
+		return;
+	lt_lock_acquire(&zone->ext.lock, &node);
+	zone_turn_ends(zone, req);
+	lt_lock_release(&zone->ext.lock, &node);
+}
+
+void zone_unpark(struct zone *zone)
+{
+	io_resume_all(&zone->parked_reads);
+	if (!zone->turn_taken)
+		next_turn(zone);
+}
+
+/* Admission of writes. */
 
 static uint16_t state_status(const struct zone *zone)
 {
@@ -113,4 +192,223 @@ void write_run(struct ftl_worker *self, struct ftl_request *req)
 		write_opens(self, zone, req, need);
 	else if (verdict == WRITE_REFUSED)
 		write_rejected(self, zone, req, status);
+}
+
+/* Fence, superblock and buffer of a zone that is written. */
+
+/* Calls, here and for the fence, so that a zone that has all it needs need not save registers. */
+static __attribute__((noinline)) bool ask_for_superblock(struct ftl_worker *self, struct extent *ext)
+{
+	uint32_t *place = extent_part(ext);
+	bool hopeless;
+
+	if (ext->for_superblock.queued)
+		return false;
+	*place = superblock_take(ext, &hopeless);
+	ext->failed = hopeless;
+	superblocks_kick(self);
+	return *place != SUPERBLOCK_NONE;
+}
+
+/* The superblock, or the patch, that the next program goes to. */
+static bool have_superblock(struct ftl_worker *self, struct zone *zone)
+{
+	return *extent_part(&zone->ext) != SUPERBLOCK_NONE || ask_for_superblock(self, &zone->ext);
+}
+
+struct zone_record zone_fenced_record(const struct zone *zone, enum zone_record_kind kind)
+{
+	const struct zone_record *present = &zone->ext.ftl->table->record[zone->ext.index];
+	struct zone_record record = zone_table_record(zone, zone->ext.generation, kind);
+
+	record.fence_offset = zone->record.fence ? zone->record.wp_at_mount : present->fence_offset;
+	record.fence_sequence = zone->record.fence ? zone->ext.ftl->mount_sequence : present->fence_sequence;
+	return record;
+}
+
+/* False: it stands once the record is durable, and the zone is kicked then. */
+static __attribute__((noinline)) bool raise_fence(struct ftl_worker *self, struct zone *zone)
+{
+	struct zone_record record = zone_fenced_record(zone, ZONE_RECORD_OPEN);
+
+	zone->record.fence = false;
+	zone_table_commit(self, zone, &record);
+	return false;
+}
+
+/* Stale staged copies beyond the write pointer must be dead for ever before new data take their place. */
+static bool fence_stands(struct ftl_worker *self, struct zone *zone)
+{
+	if (!zone_table_settled(zone))
+		return false;
+	if (zone_table_lost(self->ftl)) {
+		zone->ext.failed = true;
+		return false;
+	}
+	return !zone->record.fence || raise_fence(self, zone);
+}
+
+void zone_take_grants(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+	uint32_t superblock;
+
+	buffer_granted(ext);
+	superblock = ext->for_superblock.queued ? (uint32_t)lt_swap(&ext->for_superblock.granted, 0) : 0;
+	if (!superblock)
+		return;
+	ext->for_superblock.queued = false;
+	if (superblock == UINT32_MAX)
+		ext->failed = true;
+	else if (zone->move.under_way)
+		relocate_zone(self, zone, superblock - 1);
+	else
+		*extent_part(ext) = superblock - 1;
+}
+
+/* A backing zone asks for the buffer first, so that those of one write frontier get it in the order in which they were filled. */
+bool zone_can_land(struct ftl_worker *self, struct zone *zone)
+{
+	if (extent_is_backing(&zone->ext))
+		return buffer_take(self, &zone->ext) && fence_stands(self, zone) && have_superblock(self, zone);
+	return fence_stands(self, zone) && have_superblock(self, zone) && buffer_take(self, &zone->ext);
+}
+
+/* Landing of accepted writes, and their end. */
+
+/* As much of the request as there is room for; 0: none, until a program has ended. */
+static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
+{
+	uint32_t sectors = buffer_room(self, &zone->ext, req, io_of(req)->end - io_of(req)->done);
+	uint64_t landed_ns = 0;
+	struct hz_oob *oob;
+
+	if (!sectors)
+		return 0;
+	oob = buffer_copy_in(&zone->ext, req, sectors);
+	if (zone->kind)
+		zone->kind->land(self, zone, req, sectors, oob);
+	if (req->op != FTL_WRITE_ZEROES)
+		landed_ns = answer_crossed(&self->ftl->links->to_device, req, clock_now_ns(), sectors);
+	req->ready_ns = landed_ns > req->ready_ns ? landed_ns : req->ready_ns;
+	buffer_landed(self, &zone->ext, sectors, landed_ns);
+	return sectors;
+}
+
+/* Landed, and durable if it had to be. The rest of a request to conventional zones goes to another backing zone. */
+static void part_done(struct ftl_request *req)
+{
+	if (io_of(req)->done < req->sectors)
+		io_resume(req);
+	else
+		io_complete(req, NVME_SUCCESS);
+}
+
+static void landed_all(struct zone *zone, struct ftl_request *req)
+{
+	io_pop(&zone->writers);
+	if (!(req->flags & FTL_FUA)) {
+		part_done(req);
+		return;
+	}
+	io_of(req)->target = zone->ext.landed;
+	if (extent_durable(&zone->ext) < io_of(req)->target)
+		zone->ext.flush_to = io_of(req)->target;
+	io_push(&zone->durable, req);
+}
+
+/* A write that has begun in this zone is not taken apart, but when it is long. */
+static bool may_pause(const struct extent *ext, struct ftl_request *req)
+{
+	return io_of(req)->done == io_of(req)->first || (io_of(req)->done >= IO_LONG && buffer_used(ext) >= IO_LONG);
+}
+
+/* A call of its own: mostly nobody waits. */
+static __attribute__((noinline)) bool may_give_way(const struct zone *zone)
+{
+	const struct extent *ext = &zone->ext;
+	struct ftl_request *next = zone->writers.head;
+
+	if (zone->kind && zone->state == NVME_ZS_FULL)
+		return false; /* the stream has left it: it must not stay partly filled behind the stream's next zone */
+	return !next || (buffer_used(ext) && may_pause(ext, next));
+}
+
+bool zone_gives_way(const struct zone *zone)
+{
+	return zone->ext.buffer && !zone->op.code && buffer_wanted(&zone->ext) && may_give_way(zone);
+}
+
+void zone_land(struct ftl_worker *self, struct zone *zone)
+{
+	struct ftl_request *req;
+
+	while ((req = zone->writers.head) && !zone->ext.failed) {
+		uint32_t sectors;
+
+		if (!zone_can_land(self, zone))
+			return;
+		if (zone_gives_way(zone) && buffer_refuse(self, &zone->ext))
+			return;
+		if (zone->kind && !l2p_room(self, &zone->ext))
+			return; /* what lands changes the map at once */
+		sectors = land_some(self, zone, req);
+		if (!sectors)
+			return;
+		io_of(req)->done += sectors;
+		if (zone->kind)
+			zone->kind->landed(self, zone, req, sectors);
+		if (io_of(req)->done == io_of(req)->end)
+			landed_all(zone, req);
+		if (zone->writers.head)
+			buffer_program(self, &zone->ext);
+	}
+}
+
+/* All of it is on flash. A call, so that the others need not save registers. */
+static __attribute__((noinline)) bool give_if_due(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+
+	if (!zone_quiet(zone))
+		return false;
+	if (ext->home > ext->placed)
+		return false; /* it would take one again at once, in which to move or to program what is in SLC */
+	if (buffer_has_memory(ext) && !zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
+		return false;
+	buffer_give(self, ext);
+	if (zone->kind && zone->state == NVME_ZS_FULL && ext->landed == ext->wp)
+		zone->kind->sealed(self, zone);
+	return true;
+}
+
+bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
+{
+	struct extent *ext = &zone->ext;
+
+	if (!ext->buffer || ext->failed)
+		return false;
+	if (banks_are_lent(self->ftl) && zone_gives_way(zone) && buffer_lend(self, ext))
+		return true;
+	return extent_on_flash(ext) == ext->landed && give_if_due(self, zone);
+}
+
+void zone_settle(struct zone *zone)
+{
+	struct io_queue waiting = zone->durable;
+	struct ftl_request *req;
+
+	zone->durable = (struct io_queue){ NULL, NULL };
+	while ((req = io_pop(&waiting))) {
+		if (!zone->ext.failed && io_of(req)->target > flush_reached(req, &zone->ext)) {
+			io_push(&zone->durable, req);
+		} else if (req->op == FTL_FLUSH) {
+			io_of(req)->step = zone->ext.failed ? FLUSH_FAILED : FLUSH_WAITS;
+			io_resume(req);
+		} else if (zone->ext.failed) {
+			io_complete(req, NVME_WRITE_FAULT);
+		} else {
+			part_done(req);
+		}
+	}
 }

@@ -1,8 +1,11 @@
-/* Zone state machine, and construction of zones. */
+/* Zone state machine, construction of zones, and the record of changed zones. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/zone.h"
 
+#include "base/health.h"
 #include "lt/arena.h"
+
+/* Zone state machine, and construction of zones. */
 
 bool zone_is_open(uint8_t state) { return state == NVME_ZS_IMPLICIT_OPEN || state == NVME_ZS_EXPLICIT_OPEN; }
 
@@ -39,13 +42,12 @@ static uint32_t body_of(const struct ftl *ftl, uint32_t index)
 	return ftl->shape.patch_sectors ? ftl->shape.superblock_sectors : BODY_ALL;
 }
 
-static void zone_init(struct ftl *ftl, struct zone *zone, uint32_t index, const struct extent_owner *owner)
+static void zone_init(struct ftl *ftl, struct zone *zone, uint32_t index)
 {
 	struct extent *ext = &zone->ext;
 
 	lt_lock_init(&ext->lock, HZ_LC_ZONE, index);
 	ext->ftl = ftl;
-	ext->owner = owner;
 	ext->index = index;
 	ext->start = index * ftl->shape.zone_size_sectors;
 	ext->capacity = index < ftl->zone_count ? ftl->capacity : ftl->backing_capacity;
@@ -56,10 +58,44 @@ static void zone_init(struct ftl *ftl, struct zone *zone, uint32_t index, const 
 	ftl->extent[index] = ext;
 }
 
-void zones_init(struct ftl *ftl, struct arena *arena, const struct extent_owner *owner)
+void zones_init(struct ftl *ftl, struct arena *arena)
 {
 	ftl->zones = arena_alloc(arena, ftl->all_zones, sizeof(*ftl->zones), "zones");
 	ftl->extent = arena_alloc(arena, ftl->all_zones, sizeof(*ftl->extent), "extents");
 	for (uint32_t i = 0; i < ftl->all_zones; i++)
-		zone_init(ftl, &ftl->zones[i], i, owner);
+		zone_init(ftl, &ftl->zones[i], i);
+}
+
+/* Changed zones: one bit each in shared words, since workers set them and the HIL takes them; then the HIL is told. */
+
+void zone_changed(struct zone *zone)
+{
+	struct zone_changes *changes = zone->ext.ftl->changes;
+
+	if (extent_is_backing(&zone->ext))
+		return;
+	lt_or(&changes->map[zone->ext.index >> 6], 1ull << (zone->ext.index & 63));
+	watch_tell(zone->ext.ftl);
+}
+
+static uint32_t words(const struct ftl *ftl) { return (ftl->zone_count + 63) >> 6; }
+
+uint32_t zone_changes_take(struct ftl *ftl, uint64_t *start, uint32_t most, bool take)
+{
+	uint32_t found = 0;
+
+	for (uint32_t w = 0; w < words(ftl); w++) {
+		lt_word *word = &ftl->changes->map[w];
+
+		for (uint64_t bits = take ? lt_swap(word, 0) : lt_load(word); bits; bits &= bits - 1, found++)
+			if (found < most)
+				start[found] = ftl->zones[w << 6 | (uint32_t)__builtin_ctzll(bits)].ext.start;
+	}
+	return found;
+}
+
+void zone_changes_init(struct ftl *ftl, struct arena *arena)
+{
+	ftl->changes = arena_alloc(arena, 1, sizeof(*ftl->changes), "changed zones");
+	ftl->changes->map = arena_alloc(arena, words(ftl), sizeof(*ftl->changes->map), "changed zones");
 }

@@ -3,17 +3,42 @@
  * The extent's lock (class ZONE, index = zone number) protects every field that no other comment claims. Never two zone locks at once.
  * Taken first; see docs/locking.md. Each part belongs to the file that declares it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef FTL_ZONE_H
-#define FTL_ZONE_H
+#ifndef FTL_ZONE_ZONE_H
+#define FTL_ZONE_ZONE_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/extent.h"
+#include "lt/arch.h"
 #include "request/io.h"
 #include "zone/budget.h"
-#include "zone/refresh.h"
-#include "zone/relocate.h"
-#include "zone/updates.h"
-#include "zone/zone_ops.h"
-#include "zone/zone_table.h"
+#include "zone/move.h"
+#include "zone/tables.h"
+#include "zone/update.h"
+
+/* Zone management: open, close, finish, reset, offline, and the all-zones forms. */
+
+struct zone;
+
+/* A running FTL_ZONE_FINISH, _RESET or _OFFLINE of a zone. */
+struct zone_op {
+	uint8_t code, step;          /* 0: none; enum op_step */
+	struct ftl_request *request; /* to be answered when it ends; NULL: nobody waits for it any more */
+	/* A reset looks up the staged sectors [cursor, end), which then are nowhere any more; without a request it sweeps the SLC log. */
+	uint32_t cursor, end;
+	ppa_t swept;
+	bool asked; /* … and what it needs for that is on its way: the request comes back */
+};
+
+void zone_op_run(struct ftl_worker *self, struct ftl_request *req);
+/* Zone lock held, called by the pump: next step of the zone's running finish or reset. */
+void zone_op_advance(struct ftl_worker *self, struct zone *zone);
+/* Zone lock held, at a controller reset: who asked for the running command is released. If it has changed nothing yet, it is not carried
+ * out, else it goes on. A reset that reads the map keeps the request until that has ended. True if there was one. */
+bool zone_op_detach(struct ftl_worker *self, struct zone *zone);
+/* No lock held, the request's worker: true if the request has come back to a reset that goes on with it, also when it is abandoned. */
+bool zone_op_goes_on(struct ftl_worker *self, struct ftl_request *req);
 
 struct arena;
 struct zone;
@@ -45,7 +70,7 @@ struct zone {
 	struct io_queue parked;  /* arrived while something excludes them; dispatched again afterwards, one by one (park.h) */
 	struct io_queue parked_reads;
 	bool turn_taken;        /* one that was parked has been dispatched again, and is neither accepted nor refused yet */
-	uint64_t readers_begun; /* zone/readers.h */
+	uint64_t readers_begun; /* zone/zone.h */
 	uint32_t given_up;      /* superblocks that its reset released; ext.erased counts those that are erased */
 
 	struct zone_op op;
@@ -55,13 +80,13 @@ struct zone {
 	struct zone_record_state record;
 	struct budget_entry budget;
 
-	LT_OWN_LINE lt_word readers_ended; /* no lock: twice their number, and a mark (zone/readers.h) */
+	LT_OWN_LINE lt_word readers_ended; /* no lock: twice their number, and a mark (zone/zone.h) */
 	lt_word kicked;                    /* the worker that will run the pump; 0: no kick is posted */
 	struct lt_event kick;
 };
 
-/* owner: what its extents are told (zone/pump.h). */
-void zones_init(struct ftl *ftl, struct arena *arena, const struct extent_owner *owner);
+/* At construction: all zones of the namespace, and the backing zones. */
+void zones_init(struct ftl *ftl, struct arena *arena);
 
 /* lba must be inside the namespace or a backing zone. */
 static inline struct zone *zone_at(const struct ftl *ftl, uint64_t lba) { return &ftl->zones[zone_number(ftl, lba)]; }
@@ -83,5 +108,75 @@ bool zone_edge_legal(uint8_t from, uint8_t to);
 /* Lock held. An illegal edge fails the run. Backing zones have no budget. reserved = what budget_reserve took for this change; the budget
  * is balanced. */
 void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved);
+
+/* Changed zones: which zones of the namespace the device itself has changed (to READ ONLY), until the host has been told. */
+
+struct arena;
+struct ftl;
+struct zone;
+
+struct zone_changes {
+	lt_word *map; /* bit = zone of the namespace */
+};
+
+void zone_changes_init(struct ftl *ftl, struct arena *arena);
+/* The device has changed the zone's state. Any hart, any lock. Backing zones are no host's: no effect. */
+void zone_changed(struct zone *zone);
+/* ftl_changed_zones. Any hart, no lock. */
+uint32_t zone_changes_take(struct ftl *ftl, uint64_t *start, uint32_t most, bool take);
+
+/* Readers of a zone: requests that may have flash reads of it under way. A reset and a move wait until there are none.
+ *
+ * They begin under the zone's lock and end without it, so that a read takes that lock once. Who waits marks the count of those that have
+ * ended; as long as the mark is there, each that ends looks after the zone, under the lock. */
+
+/* Of zone.readers_ended: somebody waits; a reader. */
+enum { READERS_AWAITED = 1, READERS_ONE = 2 };
+
+/* Zone lock held. */
+static inline void readers_begin(struct zone *zone, uint32_t count) { zone->readers_begun += count; }
+
+/* Zone lock held. Are there none? If there are, the last one pumps the zone. */
+static inline bool readers_gone(struct zone *zone)
+{
+	return lt_load(&zone->readers_ended) / READERS_ONE == zone->readers_begun ||
+	       lt_or(&zone->readers_ended, READERS_AWAITED) / READERS_ONE == zone->readers_begun;
+}
+
+/* No lock held. Somebody waits: the zone is pumped. */
+void readers_look(struct ftl_worker *self, struct zone *zone);
+
+/* No lock held: one has ended. */
+static inline void readers_end(struct ftl_worker *self, struct zone *zone)
+{
+	if (lt_add(&zone->readers_ended, READERS_ONE) & READERS_AWAITED)
+		readers_look(self, zone);
+}
+
+/* Requests that something at a zone excludes: they are parked there, and go back to their workers afterwards. Zone lock held, unless said.
+ *
+ * Reads have no order: they all return at once. Writes, appends and zone commands keep the order in which they came: they return
+ * one after another, each when the one before it has been accepted or refused, and whatever comes meanwhile waits behind them. Otherwise
+ * a write that came later would reach its worker first, not be at the write pointer, and be refused for no fault of the host's. */
+
+/* False: something excludes a write, an append or a zone command, or it is not its turn; it has been parked. */
+bool zone_admits(struct zone *zone, struct ftl_request *req);
+/* Parks it; in front if it had its turn and could not use it. */
+void zone_park(struct zone *zone, struct ftl_request *req);
+/* The zone accepts or refuses it now: it is the next one's turn. */
+void zone_turn_ends(struct zone *zone, struct ftl_request *req);
+/* Lock not held: the same for a request that ends without the zone. */
+void zone_give_up_turn(struct zone *zone, struct ftl_request *req);
+/* What excluded them has ended. */
+void zone_unpark(struct zone *zone);
+
+/* The pump of a zone: it looks at the zone and starts whatever can be started. Level-triggered: everything that may change what it would
+ * decide ends in a call of extent_pump (lock held) or extent_kick (any lock). */
+
+/* Zone lock held, at a controller reset: writes that have not landed are released. True if there were any. */
+bool zone_take_back(struct ftl_worker *self, struct zone *zone);
+
+/* Mount: as soon as the harts run, what a loss of power brought to SLC (extent.home) is brought to its place. */
+void zones_bring_home(struct ftl *ftl, struct arena *arena);
 
 #endif

@@ -1,16 +1,14 @@
 /* Zone management commands. Open and close act at once; finish, reset and offline are a few named steps, driven by the zone's pump. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "zone/zone_ops.h"
+#include "zone/zone.h"
 
 #include "block/superblock.h"
 #include "buffer/buffer.h"
 #include "buffer/staged.h"
-#include "l2p/l2p.h"
-#include "request/life.h"
-#include "zone/park.h"
-#include "zone/readers.h"
-#include "zone/resources.h"
-#include "zone/update_fold.h"
+#include "map/l2p.h"
+#include "request/io.h"
+#include "zone/zone_internal.h"
+#include "zone/update.h"
 
 enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_UNSTAGE, OP_ERASE };
 enum { UNSTAGE_LOOKUP = 32 /* sectors that are looked up at a time */ };

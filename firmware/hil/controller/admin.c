@@ -1,15 +1,385 @@
-/* Admin queue: takes commands, sends them to their handlers, posts their completions. */
+/* Admin commands: queue, late answers, features, I/O queues, statistics accounts, and rounds over all harts. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/admin.h"
 
-#include "hil/controller/admin_events.h"
-#include "hil/controller/admin_features.h"
-#include "hil/controller/admin_queues.h"
-#include "hil/controller/get_log.h"
-#include "hil/controller/hil_state.h"
-#include "hil/controller/identify.h"
-#include "hil/controller/namespace_change.h"
-#include "hil/controller/reset_stats.h"
+#include <stddef.h>
+
+#include "hil/controller/controller.h"
+#include "hil/controller/namespace_table.h"
+#include "lt/arena.h"
+#include "lt/hart.h"
+#include "lt/lock.h"
+
+/* Rounds over all harts. */
+
+static void on_pong(struct lt_event *event);
+
+static void on_ping(struct lt_event *event)
+{
+	struct hart_pings *pings = ((struct hart_ping *)event)->pings;
+
+	lt_hart_times_publish();
+	pings->device->publish(pings->device->ctx);
+	lt_post(pings->home, event, on_pong);
+}
+HZ_STATIC_ASSERT(offsetof(struct hart_ping, event) == 0, "an event is its ping");
+
+void hart_pings_init(struct hart_pings *pings, struct arena *arena, const struct controller_ops *device, const struct lt_thread *home,
+		     void *ctx, hart_pings_fn *over)
+{
+	*pings = (struct hart_pings){ .device = device, .home = home, .ctx = ctx, .over = over };
+	pings->ping = arena_alloc_model(arena, lt_harts(), sizeof(*pings->ping), "HIL pings");
+	for (unsigned i = 0; i < lt_harts(); i++)
+		pings->ping[i] = (struct hart_ping){ .thread = { "ping", i }, .pings = pings };
+}
+
+static void begin_round(struct hart_pings *pings)
+{
+	const struct hart_round *round = &pings->round[pings->head];
+
+	if (round->begin)
+		round->begin();
+	pings->out = lt_harts();
+	for (unsigned i = 0; i < lt_harts(); i++)
+		lt_post(&pings->ping[i].thread, &pings->ping[i].event, on_ping);
+}
+
+/* The answer comes before the next round begins: it reads what this one has published. */
+static void on_pong(struct lt_event *event)
+{
+	struct hart_pings *pings = ((struct hart_ping *)event)->pings;
+
+	if (--pings->out)
+		return;
+	pings->round[pings->head].pinged(pings->ctx);
+	pings->head = (pings->head + 1) % HART_ROUNDS;
+	if (--pings->rounds)
+		begin_round(pings);
+	pings->over(pings->ctx);
+}
+
+void hart_pings_start(struct hart_pings *pings, const struct hart_round *round)
+{
+	if (hart_pings_full(pings))
+		lt_fail("hart_pings_start: more rounds than may wait");
+	pings->round[(pings->head + pings->rounds++) % HART_ROUNDS] = *round;
+	if (pings->rounds == 1)
+		begin_round(pings);
+}
+
+/* Late answers: a ring as long as everything that may be late: deletions, events, rounds over the harts. */
+
+enum { ANSWERS = sizeof(((struct admin_answers *)0)->cqe) / sizeof(struct nvme_cqe) };
+
+void admin_answers_init(struct admin_answers *answers, struct queues *queues) { answers->queues = queues; }
+
+void admin_answers_clear(struct admin_answers *answers) { answers->count = 0; }
+
+void admin_answer(struct admin_answers *answers, uint16_t cid, uint16_t status, uint64_t result)
+{
+	uint32_t at = answers->head + answers->count;
+
+	if (answers->count == ANSWERS)
+		lt_fail("admin_answer: more late answers than commands that can be late");
+	answers->cqe[at < ANSWERS ? at : at - ANSWERS] = (struct nvme_cqe){
+		.cid = cid,
+		.status = status,
+		.dw0 = (uint32_t)result,
+		.dw1 = (uint32_t)(result >> 32),
+	};
+	answers->count++;
+	answers->queues->admin_wanted = true;
+}
+
+bool admin_answers_post(struct admin_answers *answers, struct completion *completion)
+{
+	struct queues *queues = answers->queues;
+	bool posted = false;
+
+	while (answers->count && admin_has_room(queues)) {
+		const struct nvme_cqe *cqe = &answers->cqe[answers->head];
+
+		completion_post(completion, &queues->sq[0], cqe->cid, cqe->status, cqe->dw0 | (uint64_t)cqe->dw1 << 32, 0);
+		answers->head = answers->head + 1 == ANSWERS ? 0 : answers->head + 1;
+		answers->count--;
+		posted = true;
+	}
+	return posted;
+}
+
+/* Features: the table. */
+
+enum {
+	ANY_VALUE = 0xffffffff,
+	OVER_NEVER = 0xffff,      /* temperature threshold that is never exceeded */
+	COALESCING_OFF = 1 << 16, /* of a vector */
+};
+
+static const struct feature table[FEATURES] = {
+	[NVME_FEAT_ARBITRATION] = { true, true, 0, 7 },      /* burst; no weights, since round robin is all there is */
+	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, 0, 0 }, /* one power state, whatever the workload */
+	[NVME_FEAT_TEMPERATURE_THRESHOLD] = { true, false, OVER_NEVER, 0 },
+	[NVME_FEAT_ERROR_RECOVERY] = { true, false, 0, 0 }, /* no time limit of retries */
+	[NVME_FEAT_VOLATILE_WRITE_CACHE] = { true, true, 1, 1 },
+	[NVME_FEAT_NUMBER_OF_QUEUES] = { true, true, QUEUE_COUNT << 16 | QUEUE_COUNT, ANY_VALUE },
+	[NVME_FEAT_INTERRUPT_COALESCING] = { true, false, 0, 0 },
+	[NVME_FEAT_INTERRUPT_VECTOR] = { true, false, COALESCING_OFF, 0 },
+	[NVME_FEAT_WRITE_ATOMICITY] = { true, true, 0, 1 },         /* one block is atomic, either way */
+	[NVME_FEAT_ASYNC_EVENT] = { true, true, 0, NVME_WARNINGS }, /* and feature_notices() */
+	[NVME_FEAT_IOCS_PROFILE] = { true, true, 0, 0 },            /* one combination of command sets */
+};
+
+void features_reset(struct features *features)
+{
+	for (unsigned id = 0; id < FEATURES; id++)
+		features->value[id] = table[id].initial;
+}
+
+const struct feature *feature_find(unsigned id, bool volatile_cache)
+{
+	if (id >= FEATURES || !table[id].known || (id == NVME_FEAT_VOLATILE_WRITE_CACHE && !volatile_cache))
+		return NULL;
+	return &table[id];
+}
+
+/* Get and Set Features. */
+
+enum {
+	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
+	UNDER = 0x10, /* THSEL and TMPSEL: the under temperature threshold of the composite temperature */
+};
+
+static const struct feature *feature_of(const struct hil *hil, const struct nvme_sqe *sqe)
+{
+	return feature_find(sqe->cdw10 & 0xff, has_volatile_cache(hil));
+}
+
+/* CDW11 of Get Features picks the vector, or the threshold: over or under, of the composite temperature. */
+static bool known_part(uint32_t id, uint32_t part)
+{
+	if (id == NVME_FEAT_INTERRUPT_VECTOR)
+		return (part & 0xffff) < VECTORS;
+	return id != NVME_FEAT_TEMPERATURE_THRESHOLD || (part >> 16 & 0x3f) == 0 || (part >> 16 & 0x3f) == UNDER;
+}
+
+static uint32_t part_value(uint32_t id, uint32_t value, uint32_t part)
+{
+	if (id == NVME_FEAT_INTERRUPT_VECTOR)
+		return value | (part & 0xffff);
+	return id == NVME_FEAT_TEMPERATURE_THRESHOLD && (part >> 16 & 0x3f) == UNDER ? 0 : value;
+}
+
+uint16_t admin_get_features(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	const struct feature *feature = feature_of(hil, sqe);
+	uint32_t select = sqe->cdw10 >> 8 & 7, id = sqe->cdw10 & 0xff;
+
+	if (!feature || select > NVME_FEAT_CAPABILITIES || !known_part(id, sqe->cdw11))
+		return BAD_FIELD;
+	if (select == NVME_FEAT_CAPABILITIES)
+		result->dw0 = feature->changeable ? NVME_FEAT_CAP_CHANGEABLE : 0;
+	else
+		result->dw0 = part_value(id, select == NVME_FEAT_CURRENT ? hil->features.value[id] : feature->initial, sqe->cdw11);
+	return NVME_SUCCESS;
+}
+
+/* Once per reset, before the first I/O queue (base spec 5.27.1.5). The answer is what the host got. */
+static uint16_t set_queue_count(struct hil *hil, uint32_t value, struct admin_result *result)
+{
+	const struct queues *queues = &hil->group.queues;
+	uint32_t sqs = value & 0xffff, cqs = value >> 16, count;
+
+	if (sqs == 0xffff || cqs == 0xffff)
+		return BAD_FIELD;
+	for (unsigned id = 1; id < QUEUES; id++)
+		if (queues->sq[id].live || queues->cq[id].live)
+			return NVME_COMMAND_SEQUENCE | NVME_DNR;
+	count = sqs > cqs ? sqs : cqs;
+	count = count < QUEUE_COUNT ? count : QUEUE_COUNT;
+	hil->queues_allowed = count + 1;
+	hil->features.value[NVME_FEAT_NUMBER_OF_QUEUES] = count << 16 | count;
+	result->dw0 = hil->features.value[NVME_FEAT_NUMBER_OF_QUEUES];
+	return NVME_SUCCESS;
+}
+
+/* Those that something other than Get Features looks at. */
+static void apply_feature(struct hil *hil, uint32_t id, uint32_t value)
+{
+	if (id == NVME_FEAT_ARBITRATION)
+		hil->group.fetch.burst = value;
+	if (id == NVME_FEAT_VOLATILE_WRITE_CACHE)
+		fetch_set_write_cache(&hil->group.fetch, value);
+	if (id == NVME_FEAT_ARBITRATION || id == NVME_FEAT_VOLATILE_WRITE_CACHE)
+		life_order(hil);
+	if (id == NVME_FEAT_ASYNC_EVENT) {
+		hil->events.enabled = value;
+		health_tell(&hil->health);
+	}
+}
+
+uint16_t admin_set_features(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	const struct feature *feature = feature_of(hil, sqe);
+	uint32_t id = sqe->cdw10 & 0xff, value = sqe->cdw11;
+
+	if (!feature)
+		return BAD_FIELD;
+	if (sqe->cdw10 >> 31)
+		return NVME_FEATURE_NOT_SAVEABLE | NVME_DNR;
+	if (sqe->nsid != 0 && sqe->nsid != NVME_NSID_ALL)
+		return NVME_FEATURE_NOT_PER_NAMESPACE | NVME_DNR;
+	if (!feature->changeable)
+		return NVME_FEATURE_NOT_CHANGEABLE | NVME_DNR;
+	if (value & ~(id == NVME_FEAT_ASYNC_EVENT ? feature->valid | feature_notices(hil->zoned) : feature->valid))
+		return BAD_FIELD;
+	if (id == NVME_FEAT_NUMBER_OF_QUEUES)
+		return set_queue_count(hil, value, result);
+	hil->features.value[id] = value;
+	apply_feature(hil, id, value);
+	return NVME_SUCCESS;
+}
+
+/* Create and delete I/O queues, Doorbell Buffer Config. */
+
+enum { IOSQES = 6, IOCQES = 4 };
+
+struct queue_fields {
+	unsigned id;
+	uint32_t depth;
+	uint64_t base;
+	uint32_t cdw11;
+};
+
+static struct queue_fields fields_of(const struct nvme_sqe *sqe)
+{
+	return (struct queue_fields){ .id = sqe->cdw10 & 0xffff, .depth = (sqe->cdw10 >> 16) + 1, .base = sqe->prp1, .cdw11 = sqe->cdw11 };
+}
+
+/* What both kinds of queue share. CC names the entry size too, else no queue can be made. */
+static uint16_t check_queue_place(const struct hil *hil, const struct queue_fields *f, unsigned entry_log2, uint32_t cc_field)
+{
+	if (f->depth < 2 || f->depth > HZ_MAX_QUEUE_DEPTH || cc_field != entry_log2)
+		return NVME_QUEUE_SIZE | NVME_DNR;
+	if (!(f->cdw11 & NVME_QUEUE_CONTIGUOUS)) /* CAP.CQR = 1 */
+		return BAD_FIELD;
+	if (f->base & (HZ_SECTOR_BYTES - 1))
+		return NVME_PRP_OFFSET_INVALID | NVME_DNR;
+	return host_bus_holds(&hil->bus, f->base, (uint64_t)f->depth << entry_log2) ? NVME_SUCCESS : BAD_FIELD;
+}
+
+static bool id_possible(const struct hil *hil, unsigned id) { return id > 0 && id <= hil->queues_allowed; }
+
+uint16_t admin_create_cq(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	struct queue_fields f = fields_of(sqe);
+	uint32_t vector = f.cdw11 >> 16;
+	uint16_t status;
+
+	(void)result;
+	if (!id_possible(hil, f.id) || hil->group.queues.cq[f.id].live)
+		return NVME_QID_INVALID | NVME_DNR;
+	status = check_queue_place(hil, &f, IOCQES, hil->reg.cc >> NVME_CC_IOCQES_SHIFT & 15);
+	if (status)
+		return status;
+	if (vector >= VECTORS)
+		return NVME_INTERRUPT_VECTOR | NVME_DNR;
+	queues_add_cq(&hil->group.queues, f.id, hil->bus.base + f.base, f.depth, f.cdw11 & NVME_QUEUE_INTERRUPT, vector);
+	return NVME_SUCCESS;
+}
+
+uint16_t admin_create_sq(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	struct queue_fields f = fields_of(sqe);
+	unsigned cqid = f.cdw11 >> 16;
+	uint16_t status;
+
+	(void)result;
+	if (!id_possible(hil, f.id) || hil->group.queues.sq[f.id].live || !id_possible(hil, cqid))
+		return NVME_QID_INVALID | NVME_DNR;
+	if (!hil->group.queues.cq[cqid].live)
+		return NVME_CQ_INVALID | NVME_DNR;
+	status = check_queue_place(hil, &f, IOSQES, hil->reg.cc >> NVME_CC_IOSQES_SHIFT & 15);
+	if (status)
+		return status;
+	queues_add_sq(&hil->group.queues, f.id, cqid, hil->bus.base + f.base, f.depth);
+	return NVME_SUCCESS;
+}
+
+void admin_sq_drained(struct hil *hil, struct submission_queue *sq)
+{
+	queues_remove_sq(sq);
+	admin_answer(&hil->answers, sq->delete_cid, NVME_SUCCESS, 0);
+}
+
+/* Commands that were not fetched are dropped, those in flight complete first (base spec 5.6). */
+uint16_t admin_delete_sq(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	unsigned id = sqe->cdw10 & 0xffff;
+	struct submission_queue *sq = &hil->group.queues.sq[id < QUEUES ? id : 0];
+
+	if (!id_possible(hil, id) || !sq->live || sq->deleting)
+		return NVME_QID_INVALID | NVME_DNR;
+	queues_retire(&hil->group.queues, sq);
+	sq->deleting = true;
+	sq->delete_cid = sqe->cid;
+	result->later = true;
+	if (!sq->outstanding)
+		admin_sq_drained(hil, sq);
+	return NVME_SUCCESS;
+}
+
+uint16_t admin_delete_cq(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	unsigned id = sqe->cdw10 & 0xffff;
+
+	(void)result;
+	if (!id_possible(hil, id) || !hil->group.queues.cq[id].live)
+		return NVME_QID_INVALID | NVME_DNR;
+	if (hil->group.queues.cq[id].submission_queues)
+		return NVME_QUEUE_DELETION | NVME_DNR;
+	queues_remove_cq(&hil->group.queues, &hil->group.queues.cq[id]);
+	return NVME_SUCCESS;
+}
+
+/* PRP1: shadow doorbells, PRP2: EventIdx, a page each. The admin queue stays with its registers. */
+uint16_t admin_dbbuf(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	uint8_t *base = hil->bus.base;
+
+	(void)result;
+	if ((sqe->prp1 | sqe->prp2) & (HZ_SECTOR_BYTES - 1))
+		return BAD_FIELD;
+	if (!host_bus_holds(&hil->bus, sqe->prp1, HZ_SECTOR_BYTES) || !host_bus_holds(&hil->bus, sqe->prp2, HZ_SECTOR_BYTES))
+		return BAD_FIELD;
+	hil->group.queues.shadow_doorbells = (uint32_t *)(base + sqe->prp1);
+	hil->group.queues.shadow_events = (uint32_t *)(base + sqe->prp2);
+	return NVME_SUCCESS;
+}
+
+/* Vendor command C0h: every statistics account starts again. Complete when each hart has begun a new account. */
+
+static void on_restarted(void *ctx)
+{
+	struct hil *hil = ctx;
+
+	lt_lock_stats_reset();
+	clock_freeze();
+	statistics_restart(&hil->statistics);
+	clock_thaw();
+	if (life_is_ready(&hil->life))
+		admin_answer(&hil->answers, hart_pings_command(&hil->pings)->cid, NVME_SUCCESS, 0);
+}
+
+uint16_t admin_reset_stats(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	const struct hart_round round = { .sqe = *sqe, .begin = lt_hart_times_reset, .pinged = on_restarted };
+
+	result->later = true;
+	hart_pings_start(&hil->pings, &round);
+	return NVME_SUCCESS;
+}
+
+/* Admin queue: takes commands, sends them to their handlers, posts their completions. */
 
 enum { ADMIN_BATCH = 8 };
 

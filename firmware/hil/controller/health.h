@@ -1,11 +1,31 @@
-/* Health: what the device finds about itself (damage at mount, few spare superblocks, changed zones), as critical warnings and events. */
+/* What log pages are made of: health, errors, statistics. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HIL_HEALTH_H
-#define HIL_HEALTH_H
+#ifndef HIL_CONTROLLER_HEALTH_H
+#define HIL_CONTROLLER_HEALTH_H
 
-#include "hil/controller/async_event.h"
-#include "hil/controller/error_log.h"
-#include "hil/seam/controller_ops.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hil/controller/admin.h"
+#include "hil/ports/ports.h"
+#include "nvme.h"
+
+/* Error log: the last errors that the host was told of, and how many there were (base spec 5.16.1.2). */
+
+enum { HIL_ERROR_ENTRIES = 64 };
+
+struct arena;
+struct error_log {
+	uint64_t errors, media_errors;  /* commands that ended with any status, because of the media */
+	struct nvme_error_entry *entry; /* ring of HIL_ERROR_ENTRIES */
+};
+
+void error_log_init(struct error_log *log, struct arena *arena);
+void error_log_add(struct error_log *log, uint16_t sqid, uint16_t cid, uint16_t status, uint64_t lba, uint32_t nsid);
+/* HIL_ERROR_ENTRIES entries, newest first; those that there are not stay as they were. */
+void error_log_copy(const struct error_log *log, struct nvme_error_entry *out);
+
+/* Health: what the device finds about itself (damage at mount, few spare superblocks, changed zones), as critical warnings and events. */
 
 enum { HEALTH_SPARE_THRESHOLD = 10 }; /* percent */
 
@@ -23,5 +43,31 @@ void health_init(struct health *health, const struct controller_ops *device, uin
 		 struct async_events *events, const struct lt_thread *thread);
 /* The host has enabled events: of those enabled that stand it is told. */
 void health_tell(struct health *health);
+
+/* Counters of flash and FTL since the last statistics reset. They only ever grow; a reset remembers where they stood. */
+
+struct arena;
+struct statistics {
+	const struct controller_ops *device;
+	uint32_t namespaces;
+	struct hz_log_flash *flash; /* as they stood */
+	struct hz_log_ftl *ftl;     /* … of each namespace */
+};
+
+void statistics_init(struct statistics *statistics, struct arena *arena, const struct controller_ops *device, uint32_t namespaces);
+/* All of what the harts have published. Clock frozen. */
+void statistics_restart(struct statistics *statistics);
+void statistics_flash(const struct statistics *statistics, struct hz_log_flash *out);
+/* Of the namespace nsid, or the sum over all (0, all ones). */
+void statistics_ftl(const struct statistics *statistics, uint32_t nsid, struct hz_log_ftl *out);
+
+/* Log pages, all but that of the locks: from what the HIL and the harts have counted. */
+
+enum { LOG_RETAIN_EVENT = 1 << 15 /* CDW10 */, LOG_VERSION = 1 /* of the vendor pages */ };
+
+struct hil;
+bool log_page_known(const struct hil *hil, unsigned id);
+/* Fills hil->scratch with the known page that sqe asks for; returns its size. Clock frozen. */
+uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe);
 
 #endif

@@ -1,10 +1,10 @@
 /* Identify. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hil/controller/identify.h"
+#include "hil/controller/admin.h"
 
 #include <string.h>
 
-#include "hil/controller/hil_state.h"
+#include "hil/controller/controller.h"
 
 enum {
 	BAD_NAMESPACE = NVME_INVALID_NAMESPACE | NVME_DNR,

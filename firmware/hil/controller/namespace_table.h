@@ -1,12 +1,16 @@
-/* The namespaces as the host sees them: which exist, how large they are, which are attached. Slot i is NSID i + 1, a window of the flash
- * that the device's configuration gives it, with the FTL that works on it. */
+/* Namespaces of the controller: the table, and the commands that change it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HIL_NAMESPACE_TABLE_H
-#define HIL_NAMESPACE_TABLE_H
+#ifndef HIL_CONTROLLER_NAMESPACE_TABLE_H
+#define HIL_CONTROLLER_NAMESPACE_TABLE_H
 
 #include "device_config.h"
-#include "hil/seam/controller_ops.h"
+#include "ftl/request/ftl_request.h"
+#include "hil/controller/admin.h"
+#include "hil/ports/ports.h"
 #include "nand_image.h"
+
+/* The namespaces as the host sees them: which exist, how large they are, which are attached. Slot i is NSID i + 1, a window of the flash
+ * that the device's configuration gives it, with the FTL that works on it. */
 
 struct namespace_slot {
 	uint64_t capacity, zone_size; /* sectors; of the window */
@@ -47,5 +51,24 @@ uint32_t namespaces_attached(const struct namespace_table *table);
 void namespaces_list(const struct namespace_table *table, uint32_t above, bool attached, uint32_t *list);
 /* Ascending NSIDs of those that have changed; `take`: which are no news any more. */
 void namespaces_list_changed(struct namespace_table *table, bool take, uint32_t *list);
+
+/* Namespace Management and Namespace Attachment (base spec 5.23, 5.22): one change at a time, since the admin queue waits for its end.
+ *
+ * A namespace has a slot, a window that the configuration gives it: to create one takes a free slot. To delete one ends what the host has
+ * asked of it, as a controller reset does, and then gives back all that its FTL holds; until that is done the slot is kept as DELETED, and
+ * who creates a namespace there does it first. */
+
+struct namespace_change {
+	bool busy;
+	struct nvme_sqe sqe; /* the command */
+	uint32_t number;     /* of the namespace whose data go away */
+	uint32_t step;
+	uint64_t sectors; /* of the one that takes its place; 0: none */
+	struct ftl_request req;
+	struct nvme_dsm_range all_conventional;
+	uint8_t *list[1];
+};
+
+admin_handler admin_namespace_management, admin_namespace_attachment;
 
 #endif

@@ -5,7 +5,6 @@
 #define HIL_CONTROL_LINK_H
 
 #include "hil/host/host.h"
-#include "hil/host/interrupts.h"
 #include "register_link.h"
 
 enum { CONTROL_LINK_OUT = 64 }; /* answers that may wait for the stream */

@@ -1,6 +1,6 @@
 /* PRP parser. Every entry is loaded once, checked and used; a host that changes the list meanwhile harms only itself. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hil/host/prp.h"
+#include "hil/host/host.h"
 
 #include "nvme.h"
 

@@ -4,9 +4,8 @@
 #define HIL_COMPLETION_H
 
 #include "device_config.h"
-#include "hil/host/interrupts.h"
+#include "hil/host/host.h"
 #include "hil/queue/command.h"
-#include "hil/queue/life.h"
 #include "hil/queue/queues.h"
 
 struct io_counts {

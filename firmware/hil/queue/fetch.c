@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "hil/queue/io_protection.h"
+#include "hil/queue/command.h"
 #include "lt/bits.h"
 
 enum { FETCH_BATCH = 8, UNLIMITED_BURST = 7 };

@@ -4,8 +4,8 @@
 #define HIL_FETCH_H
 
 #include "hil/queue/completion.h"
-#include "hil/queue/io_command.h"
-#include "hil/seam/controller_ops.h"
+#include "hil/queue/command.h"
+#include "hil/ports/ports.h"
 
 struct fetch {
 	struct queues *queues;

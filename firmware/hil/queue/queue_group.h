@@ -1,13 +1,29 @@
-/* Queue group: the queue pairs that one HIL hart serves, with all that serves them. The groups share the controller above, which lives on
- * the first one's hart. */
+/* A group of queues: its parts together, and the doorbells of the real clock. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HIL_QUEUE_GROUP_H
-#define HIL_QUEUE_GROUP_H
+#ifndef HIL_QUEUE_QUEUE_GROUP_H
+#define HIL_QUEUE_QUEUE_GROUP_H
 
-#include "hil/queue/doorbells.h"
-#include "hil/queue/far_view.h"
+#include "hil/host/control_link.h"
+#include "hil/queue/completion.h"
 #include "hil/queue/fetch.h"
 #include "hil/queue/horizon.h"
+#include "hil/queue/relay.h"
+
+/* The host's queues under the real clock: doorbells in registers, or in the shadow buffer (Doorbell Buffer Config, base spec 5.8). */
+
+struct doorbells {
+	struct host_view view;
+	struct queues *queues;
+	struct completion *completion;
+	struct control_link *link;
+	uint64_t quiet_turns; /* turns without work */
+};
+
+/* What is named must outlive it. */
+void doorbells_init(struct doorbells *doorbells, struct queues *queues, struct completion *completion, struct control_link *link);
+
+/* Queue group: the queue pairs that one HIL hart serves, with all that serves them. The groups share the controller above, which lives on
+ * the first one's hart. */
 
 struct queue_group {
 	struct lt_thread thread; /* of its hart */

@@ -1,8 +1,132 @@
-/* Queue objects: creation, deletion, and what a controller reset leaves. */
+/* Queues: creation, deletion, rings, doorbell registers, and the life of the controller that they belong to. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/queues.h"
 
 #include "hil/queue/relay.h"
+#include "lt/arch.h"
+
+/* The controller's life: which state may follow which. */
+
+void life_set(struct life *life, enum life_state to)
+{
+	static const uint8_t may_follow[] = {
+		[LIFE_DISABLED] = 1 << LIFE_READY | 1 << LIFE_FAILED,
+		[LIFE_READY] = 1 << LIFE_RESETTING,
+		[LIFE_RESETTING] = 1 << LIFE_DISABLED,
+		[LIFE_FAILED] = 1 << LIFE_DISABLED,
+	};
+
+	if (!(may_follow[life->state] >> to & 1))
+		lt_fail("life_set: impossible change of the controller's life");
+	life->state = to;
+}
+
+/* Completion queue ring. */
+
+void completion_ring_init(struct completion_ring *ring, void *slots, uint32_t depth)
+{
+	*ring = (struct completion_ring){ .slot = slots, .depth = depth, .phase = 1 };
+}
+
+void completion_ring_post(struct completion_ring *ring, const struct nvme_cqe *cqe)
+{
+	uint32_t *to = (uint32_t *)&ring->slot[ring->tail];
+
+	to[0] = cqe->dw0;
+	to[1] = cqe->dw1;
+	to[2] = cqe->sq_head | (uint32_t)cqe->sq_id << 16;
+	host_store32(&to[3], cqe->cid | (uint32_t)(cqe->status << 1 | ring->phase) << 16);
+	ring->posted++;
+	if (++ring->tail == ring->depth) {
+		ring->tail = 0;
+		ring->phase ^= 1;
+	}
+}
+
+void completion_ring_pass(struct completion_ring *ring, uint32_t entries)
+{
+	ring->posted += entries;
+	ring->tail += entries;
+	if (ring->tail >= ring->depth) {
+		ring->tail -= ring->depth;
+		ring->phase ^= 1;
+	}
+}
+
+static void ring_advance(struct completion_ring *ring, uint32_t entries)
+{
+	ring->freed += entries;
+	ring->head += entries;
+	if (ring->head >= ring->depth)
+		ring->head -= ring->depth;
+}
+
+bool completion_ring_free_to(struct completion_ring *ring, uint32_t head)
+{
+	uint32_t entries = head >= ring->head ? head - ring->head : head + ring->depth - ring->head;
+
+	if (head >= ring->depth || entries > ring->posted - ring->freed)
+		return false;
+	ring_advance(ring, entries);
+	return true;
+}
+
+bool completion_ring_free_count(struct completion_ring *ring, uint64_t freed)
+{
+	if (freed < ring->freed || freed > ring->posted)
+		return false;
+	ring_advance(ring, (uint32_t)(freed - ring->freed));
+	return true;
+}
+
+/* Doorbell registers. */
+
+static void report_doorbell(struct queues *queues, enum nvme_async_event information)
+{
+	queues->client->bad_doorbell(queues->client->ctx, information);
+}
+
+/* Admin queue's tail, or a tail that is checked when it is looked at. */
+static void ring_sq(struct queues *queues, struct submission_queue *sq, uint32_t value)
+{
+	if (sq->broken)
+		return;
+	if (value >= sq->depth) {
+		if (sq->id)
+			queues_break_sq(queues, sq);
+		else
+			report_doorbell(queues, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+		return;
+	}
+	sq->doorbell = value;
+	queues->admin_wanted |= sq->id == 0;
+}
+
+static void ring_cq(struct queues *queues, struct completion_queue *cq, uint32_t value)
+{
+	uint32_t before = cq->doorbell;
+
+	cq->doorbell = value;
+	if (cq->id)
+		return; /* looked at when room is wanted */
+	if (!completion_ring_free_to(&cq->ring, value)) {
+		cq->doorbell = before;
+		report_doorbell(queues, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE);
+	}
+	queues->admin_wanted = true; /* answers may have waited for room */
+}
+
+void doorbell_write(struct queues *queues, unsigned id, bool is_cq, uint32_t value)
+{
+	if (is_cq ? !queues->cq[id].live : !queues->sq[id].live)
+		report_doorbell(queues, NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER);
+	else if (is_cq)
+		ring_cq(queues, &queues->cq[id], value);
+	else
+		ring_sq(queues, &queues->sq[id], value);
+}
+
+/* Queue objects: creation, deletion, and what a controller reset leaves. */
 
 void queues_init(struct queues *queues, void *region, uint32_t workers, struct host *host, struct host_view *view,
 		 const struct queue_client *client)

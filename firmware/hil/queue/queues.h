@@ -1,15 +1,108 @@
+/* Queues: objects, rings, doorbell registers, and the life of the controller that they belong to. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HIL_QUEUE_QUEUES_H
+#define HIL_QUEUE_QUEUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hil/host/host.h"
+#include "lt/hart.h"
+#include "nvme.h"
+
+/* A completion queue's ring: slots, phase, and how many entries the host has not consumed. Pure counting over host memory. */
+
+struct completion_ring {
+	struct nvme_cqe *slot;
+	uint64_t posted, freed; /* entries ever posted, and consumed by the host as far as we know */
+	uint32_t depth, tail;   /* tail = posted mod depth */
+	uint32_t head;          /* freed mod depth */
+	uint16_t phase;         /* of the next entry: 1 in the first round */
+};
+
+void completion_ring_init(struct completion_ring *ring, void *slots, uint32_t depth);
+/* One slot always stays empty, so that full and empty differ. */
+static inline bool completion_ring_full(const struct completion_ring *ring) { return ring->posted - ring->freed == ring->depth - 1; }
+/* Requires room. status without phase. The last dword is stored last: a host that sees the phase sees the whole entry. */
+void completion_ring_post(struct completion_ring *ring, const struct nvme_cqe *cqe);
+/* Another copy of this ring has posted `entries`, for which there was room. */
+void completion_ring_pass(struct completion_ring *ring, uint32_t entries);
+/* The host's head doorbell. False: beyond what was posted, nothing changed. */
+bool completion_ring_free_to(struct completion_ring *ring, uint32_t head);
+/* The host's count of consumed entries. False: impossible, nothing changed. */
+bool completion_ring_free_count(struct completion_ring *ring, uint64_t freed);
+/* Slot of entry number `number`, posted - depth < number < posted. */
+static inline uint32_t completion_ring_slot(const struct completion_ring *ring, uint64_t number)
+{
+	uint32_t back = (uint32_t)(ring->posted - number);
+
+	return ring->tail >= back ? ring->tail - back : ring->tail + ring->depth - back;
+}
+
+/* How the HIL knows what the host has done to its queues: by doorbells under the real clock (doorbells.c), by promises under the virtual
+ * one (horizon.c), by the first HIL hart on all others (relay.c). A view is the first member of the struct behind it. */
+
+struct completion_queue;
+struct submission_queue;
+
+struct host_view {
+	/* An entry that is posted carries the time at which the host has it, so it need not be posted at that time. */
+	bool dated;
+	/* One turn's share of the register link: while the device is busy, often enough for a host that wants to reset it. Clock frozen. */
+	void (*listen)(struct host_view *view, bool idle);
+	/* Brings queues.ready_mask up to device time now, waiting for the host where that needs it. False: gave up. Clock frozen. */
+	bool (*settle)(struct host_view *view);
+	/* The end of a turn; unless it was busy, waits for something to do, at most until deadline_ns. Clock frozen. */
+	void (*rest)(struct host_view *view, bool busy, uint64_t deadline_ns);
+	/* Our own doing has changed what the host may do next with sq: a fetch, a completion. Clock frozen. */
+	void (*fetched)(struct host_view *view, struct submission_queue *sq);
+	void (*completed)(struct host_view *view, struct submission_queue *sq);
+	/* A completion of sq is posted next, behind no order point. NULL on the first HIL hart. Clock frozen. */
+	void (*announce)(struct host_view *view, struct submission_queue *sq);
+	/* The ring is full: frees what the host has consumed. False: no room; completion_unpark is called once there may be some. */
+	bool (*make_room)(struct host_view *view, struct completion_queue *cq);
+	/* No command is taken from sq any more. */
+	void (*forget)(struct host_view *view, struct submission_queue *sq);
+};
+
+/* What the queues tell the controller above them. Given at init, so that nothing here calls upward by name. */
+
+struct submission_queue;
+
+/* A command that ended with an error. */
+struct failure {
+	uint16_t sq, cid, status;
+	uint32_t nsid;
+	uint64_t lba;
+};
+
+/* Data that differ from the host's are what it asked about: the media are good. */
+static inline bool failure_is_of_media(uint16_t status)
+{
+	return (status & NVME_SCT_MASK) == NVME_SCT_MEDIA && (status & ~NVME_DNR) != NVME_COMPARE_FAILURE;
+}
+
+struct queue_client {
+	void *ctx;
+	/* A completion that is about to be posted tells an error. */
+	void (*failed)(void *ctx, const struct failure *failure);
+	/* A queue that is being deleted has sent its last completion. */
+	void (*drained)(void *ctx, struct submission_queue *sq);
+	/* The controller resets or shuts down, and one command less is in the device. */
+	void (*left)(void *ctx);
+	/* The host wrote something impossible to a doorbell or its record. */
+	void (*bad_doorbell)(void *ctx, enum nvme_async_event information);
+	/* Device time stands, and the host may want the answer to an admin command before it moves. Clock frozen. */
+	void (*run_admin)(void *ctx);
+	/* Something can be done now without waiting. */
+	bool (*has_work)(void *ctx);
+	/* Nothing of the HIL is in the device. */
+	bool (*is_quiet)(void *ctx);
+};
+
 /* Queue pairs of one HIL hart: what a submission and a completion queue are, and which of them exist, are ready, hold parked completions.
  * Id 0 is the admin pair. One hart touches them, so there are no locks. The first HIL hart has all queues, also those
  * that another hart serves; that one has a copy of its own (relay.h). */
-/* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HIL_QUEUES_H
-#define HIL_QUEUES_H
-
-#include "hil/host/host.h"
-#include "hil/queue/completion_ring.h"
-#include "hil/queue/host_view.h"
-#include "hil/queue/queue_client.h"
-#include "lt/hart.h"
 
 enum { QUEUES = HZ_MAX_IO_QUEUES + 1 };
 
@@ -86,5 +179,33 @@ void queues_relay_room(struct queues *queues, struct completion_queue *cq);
 /* The host broke the queue's protocol: it is reported once and then ignored until the queue is deleted. */
 void queues_break_sq(struct queues *queues, struct submission_queue *sq);
 void queues_break_cq(struct queues *queues, struct completion_queue *cq);
+
+/* Doorbells written through registers: tails and heads of the queues, of the admin pair at once, of others when they are looked at. */
+
+/* The controller is ready; id < QUEUES. What the doorbell does not allow is told to the client. Clock frozen. */
+void doorbell_write(struct queues *queues, unsigned id, bool is_cq, uint32_t value);
+
+/* What the controller is doing about CC.EN and CC.SHN: the queues look at it, controller/life_cycle.c changes it. */
+
+enum life_state {
+	LIFE_DISABLED, /* CC.EN = 0, nothing in flight */
+	LIFE_READY,
+	LIFE_RESETTING, /* CC.EN went to 0: commands in flight are abandoned, CSTS.RDY follows */
+	LIFE_FAILED,    /* CSTS.CFS: enabled with impossible settings */
+};
+enum life_shutdown { SHUTDOWN_NONE, SHUTDOWN_DRAINING, SHUTDOWN_FLUSHING, SHUTDOWN_COMPLETE };
+
+struct life {
+	enum life_state state; /* one setter: life_set */
+	enum life_shutdown shutdown;
+	uint32_t number; /* how often it was enabled: ftl_request.life */
+	bool abandoning; /* the device has not yet given back everything of the life that ended */
+};
+
+void life_set(struct life *life, enum life_state to);
+
+static inline bool life_is_ready(const struct life *life) { return life->state == LIFE_READY; }
+/* New commands are taken. */
+static inline bool life_serves(const struct life *life) { return life->state == LIFE_READY && life->shutdown == SHUTDOWN_NONE; }
 
 #endif

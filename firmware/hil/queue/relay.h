@@ -1,16 +1,18 @@
+/* HIL harts: what the first grants to the others, and what these report. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HIL_QUEUE_RELAY_H
+#define HIL_QUEUE_RELAY_H
+
+#include "device_config.h"
+#include "hil/host/host.h"
+#include "hil/queue/fetch.h"
+#include "hil/queue/queues.h"
+
 /* Relay: what the first HIL hart (the home) and another one (far) tell each other about the queue pairs that the far one serves.
  *
  * The home looks at the host for all queues, since register link, admin queue and the host's promises meet there. It *grants* the far
  * hart commands that have arrived; the far hart tells of completions. Each side has a copy of the queue objects, and shared words carry
  * what changes. All of it is done by hardware in this model: with the clock frozen, so it takes no device time. */
-/* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HIL_RELAY_H
-#define HIL_RELAY_H
-
-#include "device_config.h"
-#include "hil/host/interrupts.h"
-#include "hil/queue/life.h"
-#include "hil/queue/queues.h"
 
 struct io_counts;
 
@@ -114,5 +116,23 @@ bool relays_obeyed(const struct relays *relays);
 void relays_add_counts(const struct relays *relays, struct io_counts *sum);
 /* Adds the errors of far harts that the home has not heard of one by one. */
 void relays_add_missed(const struct relays *relays, uint64_t *errors, uint64_t *media_errors);
+
+/* The host's queues on a HIL hart that is not the first: what the first one grants (relay.h), under either clock. */
+
+struct far_view {
+	struct host_view view;
+	struct relay *relay;
+	struct queues *queues;
+	struct completion *completion;
+	struct fetch *fetch;
+	struct interrupts irq;      /* raised here, sent by the home */
+	struct life life;           /* as the home has ordered */
+	struct queue_client client; /* what the queues here have to say goes to the home */
+	uint64_t order;             /* the last one that was looked at */
+};
+
+/* Before completion and fetch, which use view, life, irq and client; what is named must outlive it. dated: as the first hart's view. */
+void far_view_init(struct far_view *far, struct relay *relay, struct queues *queues, struct completion *completion, struct fetch *fetch,
+		   bool dated);
 
 #endif

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "session/error.hpp"
+#include "session/machine/error.hpp"
 
 namespace hz::store {
 

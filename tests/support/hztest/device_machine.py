@@ -1,4 +1,4 @@
-"""Starts QEMU with one of our images, as the host driver does (host-driver/session/qemu_command.cpp); standard library only.
+"""Starts QEMU with one of our images, as the host driver does (host-driver/session/machine/qemu_command.cpp); standard library only.
 
 Everything a machine makes lies in one short-named folder (AF_UNIX paths are limited to 108 bytes) and goes away with it.
 """

@@ -1,0 +1,198 @@
+/* Write buffers from the inside: the pool, its flush units, and how buffers change hands. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FTL_BUFFER_BUFFER_INTERNAL_H
+#define FTL_BUFFER_BUFFER_INTERNAL_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/waiter.h"
+#include "buffer/buffer.h"
+#include "buffer/memory.h"
+#include "lt/event.h"
+#include "places/places.h"
+#include "slc/slc.h"
+
+/* Which superpage buffer a zone of the namespace gets. */
+
+struct extent;
+struct superpage_pool;
+
+/* The buffer that the extent gets, if it is free, or waits for. Class BUFFER held. O(1), or O(buffers) where it must compare. */
+typedef uint32_t binding_fn(const struct superpage_pool *pool, const struct extent *ext);
+
+extern binding_fn *const binding_policies[]; /* by enum hz_buffer_binding */
+
+/* Idle buffers: one that holds data which are not durable and has got no new ones for buffer_idle_ns is flushed, as if a host had
+ * asked for it. Device time; with buffer_idle_ns 0 no timer is ever armed. */
+
+struct ftl_worker;
+struct write_buffer;
+struct extent;
+
+/* A timer belongs to the hart that armed it, so it is never moved: data only leave their time in the buffer, and a timer that runs
+ * too early arms itself again. */
+struct idle_watch {
+	struct lt_timer timer;     /* first: leads back to its bank, whose first member this is */
+	struct ftl_worker *worker; /* on whose hart it runs; of whoever set `armed` */
+	lt_word armed;             /* 1: the timer is armed or about to be */
+	uint64_t last_ns;          /* when data last landed; under the zone's lock, as all of the buffer's content */
+};
+
+/* Zone lock held: data have landed in the zone's buffer. */
+void idle_touch(struct ftl_worker *self, struct extent *ext);
+
+/* Banks: the memory of superpage buffers, and how zones take it from each other.
+ *
+ * * fair: who waits is in a queue, and gets the bank when it is given away.
+ * * polled: who finds it taken asks again after `buffers.poll`, and so does its last owner; who asks first gets it.
+ * * kept: as fair, but an owner that goes on writing has it until the zone is full. Backing zones give way to each other all the same.
+ *
+ * With `buffers.release: transferred` a zone lends the bank as soon as the dies' registers have all that is in it. What is under way stays
+ * in its write_buffer, which stands for the registers, and the bank's next owner fills a spare one. There are two for each die: as many
+ * programs can be there. If none is spare, the bank stays until something has been programmed. */
+
+struct arena;
+
+struct bank {
+	struct idle_watch idle; /* first: leads back to its bank */
+	uint32_t index;
+	struct extent *owner;         /* class BUFFER */
+	struct waiter_queue queue;    /* class BUFFER: who waits for it */
+	lt_word waiting;              /* how many; a hint outside the lock */
+	lt_word fill;                 /* sectors not yet durable: what eviction policies look at */
+	struct write_buffer *at_hand; /* owner's: for the next one, unless that has a buffer */
+};
+
+/* A zone that asks again; under its lock. */
+struct poll {
+	struct lt_timer timer; /* first: leads back to its zone */
+	struct extent *ext;
+	struct ftl_worker *worker; /* on whose hart the timer runs */
+	uint64_t next_ns;          /* no sooner */
+	struct bank *waits;        /* counted there */
+	bool armed, asked;
+};
+
+/* Extent's lock held for all of them. */
+/* True: the bank is somebody else's; what is under way stays with the extent. */
+bool bank_lend(struct ftl_worker *self, struct extent *ext);
+
+void handover_init(struct ftl *ftl, struct arena *arena);
+
+/* Superpage buffers (ConZone): a small pool shared by all zones. A buffer holds one superpage as a ring of flush units of the extent it is
+ * bound to; if buffers share their memory (memory.h) the ring is longer, up to a zone, and what is complete stays in it until the
+ * memory is needed.
+ *
+ * Class BUFFER protects who owns which buffer's memory (its bank) and who waits; the content belongs to the owner's lock. A buffer is
+ * handed over when everything in it is durable: full units programmed, the partial one staged in SLC. With `buffers.release: transferred`
+ * its memory is handed over when the registers of the dies have all of it; what is under way then has no bank (handover.h). */
+
+enum unit_state {
+	UNIT_EMPTY,
+	UNIT_FILLING,
+	UNIT_FULL,    /* complete, or padded; waits for its turn to be programmed */
+	UNIT_FOLDING, /* its first sectors are read back from SLC */
+	UNIT_PROGRAMMING,
+	UNIT_DONE, /* programmed; an earlier unit is not yet */
+};
+struct write_buffer;
+struct flush_unit;
+struct buffer_txn {
+	struct tsu_txn txn;
+	struct write_buffer *buffer;
+	struct flush_unit *unit;
+};
+struct flush_unit {
+	uint8_t state;
+	bool failed;
+	bool staged;                   /* some of its sectors have copies in SLC */
+	bool folded;                   /* they are back in the ring */
+	bool ends_superpage;           /* of flush: superpage: when it is complete, what is before it is programmed too */
+	uint16_t pending;              /* programs under way */
+	uint16_t loading;              /* … whose data are not in a register yet; only with release: transferred */
+	uint32_t start, data_end, end; /* zone offsets; padding from data_end on */
+	uint64_t not_before_ns;        /* when the last data will have crossed the link */
+	struct buffer_txn *txn;        /* one per plane of the unit; a patch's unit is one program */
+};
+
+/* Premature flush: [from, to) of the filling unit on its way to SLC. */
+struct stage {
+	uint32_t from, to, pending; /* pending: programs under way; 0 = idle */
+	uint32_t loading;           /* … whose data are not in a register yet; only with release: transferred */
+	bool refused;               /* some of them: the SLC log is worn out */
+	struct slc_write *piece;
+};
+/* Read back of staged sectors into the ring. Where they are is looked up before. */
+struct fold {
+	struct ftl_request request; /* waits for table pages of the map */
+	uint32_t pending, tries;    /* pending: reads under way, or the look-up; 0 = idle */
+	bool failed;
+	struct buffer_txn *txn; /* one per sector */
+	ppa_t *ppa;
+	uint8_t **memory; /* of shared memory's buffers, which has to be at hand: one per sector; else NULL */
+};
+
+struct write_buffer {
+	struct bank *bank; /* its memory, or NULL: that is another's, and what is under way lies in the dies' registers */
+	struct write_buffer *next_spare;
+	struct extent *lent; /* class BUFFER: whose bank has become another's, until nothing is under way any more; or NULL */
+	struct extent *ext;  /* owner as long as something is in the buffer; set under its lock */
+	uint8_t **memory;    /* by slot */
+	struct hz_oob *oob;  /* by slot */
+	ppa_t *staged;       /* by slot: addresses in SLC (staged.h) */
+	struct flush_unit *unit;
+	uint32_t oldest;    /* unit that becomes durable next */
+	uint32_t next;      /* unit that is programmed next: those from oldest to it are on their way, or have arrived */
+	uint32_t in_flight; /* units that are being programmed */
+	uint32_t loading;   /* … whose data are not in registers yet; only with release: transferred */
+	uint32_t used;      /* sectors that have landed since it got the bank */
+	struct stage stage;
+	struct fold fold;
+	struct buffer_space space; /* of the memory that all share */
+};
+
+struct superpage_pool {
+	struct lt_lock lock;
+	uint32_t count, shared; /* banks; the first `shared` are for the zones of the namespace, the rest for backing zones */
+	uint32_t buffers;       /* one for each bank, and with release: transferred some whose data lie in registers */
+	uint32_t slots, units;  /* of each buffer; units: of the finer grid */
+	struct unit_grid {
+		uint32_t units, sectors; /* flush units of a buffer, and how long one is */
+		uint16_t *slot_unit;     /* slot → flush unit */
+		uint16_t *slot_in_unit;
+	} grid[2]; /* [1]: of zones that are in their patch */
+	struct bank *bank;
+	struct write_buffer *buffer, *spare;   /* spare: class BUFFER, by next_spare */
+	struct poll *poll;                     /* of each zone; handover: polled */
+	uint64_t reread_ns;                    /* of a flush unit, out of registers */
+	binding_fn *choose;                    /* the policy */
+	uint32_t *home;                        /* zone → zone modulo count */
+	uint32_t of_frontier[PLACE_FRONTIERS]; /* write frontier → buffer */
+};
+
+/* The flush units of a superpage buffer: a ring, filled in order, programmed in order. Extent's lock held. */
+
+/* What was staged stays in SLC; only the fill position is taken up again. */
+void units_bind(struct extent *ext, struct write_buffer *buffer);
+/* Empty all units and take the buffer off the extent. */
+void units_drop(struct ftl_worker *self, struct extent *ext);
+/* The unit that sector `landed` goes to, ready to fill; NULL: it is still being programmed. */
+struct flush_unit *units_fill(struct extent *ext);
+/* The unit that holds data but is not complete, or NULL. Bound. */
+struct flush_unit *units_partial(const struct extent *ext);
+/* The extent has become durable as far as extent_on_flash says: who looks at that without the lock sees it. */
+void units_note_fill(struct extent *ext);
+/* All units in a buffer are of one kind: the superblock is complete on flash before the first sector of the patch lands. */
+static inline const struct unit_grid *units_grid(const struct extent *ext) { return &ext->ftl->buffers->grid[extent_in_patch(ext)]; }
+static inline struct flush_unit *unit_of(const struct extent *ext, uint32_t slot)
+{
+	return &ext->buffer->unit[units_grid(ext)->slot_unit[slot]];
+}
+
+/* Folding staged sectors back into a superpage buffer. */
+
+/* Extent's lock held. The staged sectors of the oldest unit, which is complete, come into the ring; then the extent's pump goes on. */
+void fold_start(struct ftl_worker *self, struct extent *ext);
+
+#endif

@@ -1,0 +1,149 @@
+/* What is protected in the write buffers, on its way to flash when power has gone. One hart; the workers may still run, and land nothing. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "buffer/buffer.h"
+#include "buffer/buffer_internal.h"
+#include "buffer/memory.h"
+#include "lt/arena.h"
+#include "slc/slc.h"
+#include "tsu/tsu_keep.h"
+
+/* What one program takes: the larger of both regions' units. */
+struct keeper {
+	uint8_t **memory;
+	struct hz_oob *oob;
+};
+
+/* Sectors [at, at + count) of the zone, of which those from `end` on are filler. */
+static void keep_gather(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, uint32_t end)
+{
+	const struct keeper *keeper = ftl->keeper;
+	uint64_t sequence = sequence_take(ftl, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		bool data = at + i < end;
+
+		keeper->memory[i] = data ? ext->buffer->memory[extent_slot(ext, at + i)] : ftl->zero_sector;
+		keeper->oob[i] = (struct hz_oob){ .sequence = sequence + i, .kind = data ? HZ_OOB_DATA : HZ_OOB_PAD };
+		if (data) {
+			keeper->oob[i].lpa = (uint32_t)(ext->start + at + i);
+			keeper->oob[i].generation = ext->generation;
+		}
+	}
+}
+
+static enum nand_status keep_program(struct ftl *ftl, ppa_t ppa, uint32_t count)
+{
+	struct sgl data = { ftl->keeper->memory, 0, count * HZ_SECTOR_BYTES };
+
+	return tsu_keep_program(ftl->tsu, ppa, count, &data, ftl->keeper->oob);
+}
+
+/* False: neither place nor energy is left. */
+static bool keep_elsewhere(struct ftl *ftl, uint32_t count)
+{
+	enum nand_status status;
+
+	do {
+		ppa_t ppa = slc_keep_place(ftl);
+
+		if (ppa == PPA_NONE)
+			return false;
+		status = keep_program(ftl, ppa, count);
+		if (status == NAND_PROGRAM_FAILED)
+			slc_keep_failed(ftl, ppa);
+	} while (status == NAND_PROGRAM_FAILED);
+	return status == NAND_OK;
+}
+
+/* Whole units from `placed` on, until one cannot be programmed: what follows goes elsewhere, from there on. Some of it may be at its place
+ * already, since nobody was told any more. */
+static uint32_t keep_in_place(struct ftl *ftl, const struct extent *ext)
+{
+	uint32_t at = ext->placed, unit = ftl->unit_sectors;
+
+	if (ext->superblock == SUPERBLOCK_NONE || ext->relocate)
+		return at;
+	while (at + unit <= ext->guarded && tsu_keep_is_next(ftl->tsu, extent_place(ext, at))) {
+		keep_gather(ftl, ext, at, unit, at + unit);
+		if (keep_program(ftl, extent_place(ext, at), unit) != NAND_OK)
+			break;
+		at += unit;
+	}
+	return at;
+}
+
+/* What is not in the ring is staged: [0, resident) is on flash. */
+static bool keep_extent(struct ftl *ftl, const struct extent *ext)
+{
+	uint32_t flash = extent_on_flash(ext), from = flash > ext->resident ? flash : ext->resident;
+	uint32_t at = from, unit = ftl->cfg->slc_program_sectors;
+	bool kept = true;
+
+	if (!ext->buffer || at >= ext->guarded || ext->failed)
+		return true;
+	if (ftl->cfg->plp_flush == HZ_PLP_IN_PLACE && ext->resident <= ext->placed)
+		at = keep_in_place(ftl, ext);
+	tsu_keep_count(ftl->tsu, ext->guarded - from, at > from ? (at - from) / ftl->unit_sectors : 0);
+	for (; kept && at < ext->guarded; at += unit) {
+		keep_gather(ftl, ext, at, unit, ext->guarded);
+		kept = keep_elsewhere(ftl, unit);
+	}
+	return kept;
+}
+
+static void keep_run(void *ctx)
+{
+	struct ftl *ftl = ctx;
+	bool kept = true;
+
+	space_close(ftl);
+	slc_keep_begin(ftl);
+	for (uint32_t z = 0; kept && z < ftl->zone_count; z++) {
+		struct extent *ext = ftl->extent[z];
+		struct lt_lock_node node;
+
+		lt_lock_acquire(&ext->lock, &node);
+		kept = keep_extent(ftl, ext);
+		lt_lock_release(&ext->lock, &node);
+	}
+}
+
+static void belated_gather(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, const uint32_t *place)
+{
+	const struct keeper *keeper = ftl->keeper;
+	struct nand *media = tsu_keep_media(ftl->tsu);
+
+	for (uint32_t i = 0; i < ftl->slc->unit_sectors; i++) {
+		keeper->memory[i] = i < count ? media->ops->kept(media, place[i], &keeper->oob[i]) : ftl->zero_sector;
+		keeper->oob[i] = (struct hz_oob){ .sequence = ++ftl->mount_sequence, .kind = i < count ? HZ_OOB_DATA : HZ_OOB_PAD };
+		if (i < count) {
+			keeper->oob[i].lpa = (uint32_t)(ext->start + at + i);
+			keeper->oob[i].generation = ext->generation;
+		}
+	}
+}
+
+ppa_t keep_belated(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, const uint32_t *place)
+{
+	uint32_t unit = ftl->slc->unit_sectors;
+	struct sgl data = { ftl->keeper->memory, 0, unit * HZ_SECTOR_BYTES };
+	enum nand_status status = NAND_PROGRAM_FAILED;
+	ppa_t ppa = PPA_NONE;
+
+	belated_gather(ftl, ext, at, count, place);
+	while (status == NAND_PROGRAM_FAILED && (ppa = slc_belated_place(ftl)) != PPA_NONE)
+		status = tsu_keep_belated(ftl->tsu, ppa, unit, &data, ftl->keeper->oob);
+	return status == NAND_OK ? ppa : PPA_NONE;
+}
+
+void keep_init(struct ftl *ftl, struct arena *arena)
+{
+	uint32_t unit = ftl->unit_sectors > ftl->cfg->slc_program_sectors ? ftl->unit_sectors : ftl->cfg->slc_program_sectors;
+
+	if (!ftl->cfg->plp_bytes)
+		return;
+	ftl->keeper = arena_alloc(arena, 1, sizeof(*ftl->keeper), "keeper");
+	ftl->keeper->memory = arena_alloc(arena, unit, sizeof(uint8_t *), "keeper");
+	ftl->keeper->oob = arena_alloc(arena, unit, sizeof(struct hz_oob), "keeper");
+	tsu_set_keeper(ftl->tsu, keep_run, ftl);
+}

@@ -1,0 +1,109 @@
+/* A controller reset: what its host asked for ends, done or not, and waits for no more than the flash reads that are under way, since those
+ * write to the host's memory.
+ *
+ * One request, FTL_ABANDON, goes from worker to worker. Each learns which life of the controller is over, and from then on ends
+ * such requests when they come to it, with everything that they hold. When all know, nothing new can be parked, and the request takes out
+ * what is, zone after zone.
+ *
+ * What has landed in a buffer stays, and is the device's to bring to flash. A write that waits to land is taken back: its zone's write
+ * pointer returns to where the data end. A zone command that has begun to change its zone goes on as the device's own work, and requests
+ * of the controller's next life wait for it as for any other. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cache/data_cache.h"
+#include "conventional/conventional.h"
+#include "ftl_internal.h"
+#include "map/l2p.h"
+#include "request/host_data.h"
+#include "request/io.h"
+#include "zone/read_write.h"
+#include "zone/update.h"
+#include "zone/zone.h"
+
+enum { PIECE = 64 /* zones looked at in one event */ };
+
+/* It was on its way back to its zone. */
+static void end_return(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl *ftl = self->ftl;
+
+	zone_give_up_turn(req->flags & FTL_ALL_ZONES ? &ftl->zones[io_of(req)->cursor] : zone_at(ftl, req->lba), req);
+}
+
+void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
+{
+	if (reads_data(req)) {
+		read_abandon(self, req);
+		return;
+	}
+	if (zone_op_goes_on(self, req))
+		return;
+	if (req->op == FTL_UPDATE && !io_of(req)->has_turn) {
+		update_abandon(self, req);
+		return;
+	}
+	if (req->op == FTL_FLUSH)
+		flush_abandon(self, req);
+	if (io_of(req)->has_turn)
+		end_return(self, req);
+	budget_give_back(self->ftl, io_of(req)->budget);
+	io_complete(req, NVME_ABORT_REQUESTED);
+}
+
+static void tell(struct ftl_worker *self, uint32_t life)
+{
+	self->over = life;
+	io_resume_all(&self->flushes->waiting);
+	io_resume_all(&self->fetches->waiting);
+	io_resume_all(&self->reads->waiting);
+	io_resume_all(&self->copies->waiting);
+	io_resume_all(&self->updates->waiting);
+	cached_abandon_waiting(self);
+}
+
+static void abandon_in_zone(struct ftl_worker *self, struct zone *zone)
+{
+	struct lt_lock_node node;
+	bool changed;
+
+	lt_lock_acquire(&zone->ext.lock, &node);
+	changed = zone_take_back(self, zone);
+	changed |= zone_op_detach(self, zone);
+	changed |= abandoned_take(self, &zone->durable);
+	changed |= abandoned_take(self, &zone->parked);
+	changed |= abandoned_take(self, &zone->parked_reads);
+	if (changed)
+		extent_pump(self, &zone->ext);
+	lt_lock_release(&zone->ext.lock, &node);
+}
+
+/* True: the next worker has the request. */
+static bool told_next(struct ftl_worker *self, struct ftl_request *req)
+{
+	bool last = self + 1 == self->ftl->workers + self->ftl->worker_count;
+
+	tell(self, (uint32_t)req->lba);
+	if (last) {
+		conv_retry(self->ftl);
+		cached_abandon(self);
+		io_of(req)->step = ABANDON_TOLD;
+		return false;
+	}
+	io_of(req)->worker = self + 1;
+	io_resume(req);
+	return true;
+}
+
+void abandon_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl *ftl = self->ftl;
+	struct ftl_io *io = io_of(req);
+
+	if (io->step != ABANDON_TOLD && told_next(self, req))
+		return;
+	for (int i = 0; i < PIECE && io->cursor < ftl->all_zones; i++)
+		abandon_in_zone(self, &ftl->zones[io->cursor++]);
+	if (io->cursor < ftl->all_zones)
+		io_resume(req);
+	else
+		io_complete(req, NVME_SUCCESS);
+}

@@ -1,0 +1,73 @@
+/* Coming to rest. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "block/superblock.h"
+#include "conventional/conventional.h"
+#include "ftl_internal.h"
+#include "lt/arena.h"
+#include "map/l2p.h"
+#include "slc/slc.h"
+#include "tsu/tsu_rest.h"
+#include "zone/move.h"
+#include "zone/tables.h"
+
+enum { LOOK_NS = 100000 };
+enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };
+
+/* Collectors, moves, erases, the map's log and the zone table. Without host commands they only ever end: nothing here starts anew. */
+static bool rest_is_quiet(struct ftl *ftl)
+{
+	return !lt_load(&ftl->homing) && !lt_load(&ftl->conventional->gc.busy) && !lt_load(&ftl->l2p->log.running) &&
+	       relocator_quiet(ftl) && superblocks_quiet(ftl) && slc_quiet(ftl);
+}
+
+static void rest_look(struct lt_timer *timer)
+{
+	struct rest *rest = (struct rest *)timer;
+
+	rest_run(io_of(rest->req)->worker, rest->req);
+}
+
+/* The SLC log is worn out: what flash holds is as after a power cut, and the next mount has to look for it. */
+static void rest_end(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl *ftl = self->ftl;
+
+	if (zone_table_lost(ftl) || l2p_lost(ftl)) {
+		io_complete(req, NVME_WRITE_FAULT);
+		return;
+	}
+	tsu_come_to_rest(ftl->tsu, ftl->table->number);
+	io_complete(req, NVME_SUCCESS);
+}
+
+/* Each step ends with what the next one looks at; the log's pass and the record's programs may set the SLC log's collector going. */
+static void rest_step_on(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl *ftl = self->ftl;
+
+	switch (io_of(req)->step++) {
+	case REST_BEGINS:
+		ftl->rest->data_before = lt_load(&ftl->sequence);
+		l2p_checkpoint_now(self);
+		rest_run(self, req);
+		break;
+	case REST_RECORDS: zone_table_record_all(self, req, ftl->rest->data_before); break;
+	default: rest_end(self, req);
+	}
+}
+
+void rest_run(struct ftl_worker *self, struct ftl_request *req)
+{
+	struct ftl *ftl = self->ftl;
+
+	if (tsu_rest(ftl->tsu).at_rest) {
+		io_complete(req, NVME_SUCCESS); /* nothing has changed since the last time */
+	} else if (rest_is_quiet(ftl)) {
+		rest_step_on(self, req);
+	} else {
+		ftl->rest->req = req;
+		lt_timer_arm(&ftl->rest->timer, clock_now_ns() + LOOK_NS, rest_look);
+	}
+}
+
+void rest_init(struct ftl *ftl, struct arena *arena) { ftl->rest = arena_alloc(arena, 1, sizeof(*ftl->rest), "rest"); }

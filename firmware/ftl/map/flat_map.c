@@ -1,0 +1,454 @@
+/* Flat map: the whole table in RAM, rebuilt at mount.
+ *
+ * Of a sequential zone no entry is looked up but of what is placed or staged, so the table need not be cleared. Nor does mount write the
+ * entries of what it finds placed: there may be 2^28 of them, and they follow from where the zone lies. They are made a table page at a
+ * time (HZ_MAP_PAGE_ENTRIES of them), when one of these is read, or changed, for the first time. The zone's lock protects what is to be
+ * made. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lt/arena.h"
+#include "map/l2p.h"
+#include "map/l2p_internal.h"
+#include "places/places.h"
+#include "places/trims.h"
+#include "slc/slc.h"
+
+#define PAIR_STEP (1ull << 32 | 1) /* the next address, in both halves */
+
+static uint32_t *entry_of(struct l2p *l2p, const struct extent *ext, uint32_t offset)
+{
+	return &l2p->entry[(uint64_t)ext->index * ext->ftl->capacity + offset];
+}
+
+/* Where mount has found a zone, as long as entries of it are to be made. */
+struct flat_zone {
+	uint32_t pages; /* to be made */
+	uint32_t superblock, patch, placed;
+};
+
+enum { PAGE_BITS = 64 };
+
+static uint32_t flat_pages(uint32_t sectors) { return (sectors + HZ_MAP_PAGE_ENTRIES - 1) / HZ_MAP_PAGE_ENTRIES; }
+static uint32_t flat_words(const struct ftl *ftl) { return (flat_pages(ftl->capacity) + PAGE_BITS - 1) / PAGE_BITS; }
+
+static void flat_init(struct ftl *ftl, struct arena *arena)
+{
+	uint64_t conventional = (uint64_t)ftl->capacity * ftl->shape.conventional_zones;
+	struct l2p *l2p = ftl->l2p;
+
+	l2p->entry = arena_alloc_raw_table(arena, (size_t)ftl->capacity * ftl->zone_count, sizeof(*l2p->entry), "mapping table");
+	memset(l2p->entry, 0xff, conventional * sizeof(*l2p->entry));
+	l2p->found = arena_alloc(arena, ftl->zone_count, sizeof(*l2p->found), "zones found at mount");
+	l2p->unmade = arena_alloc(arena, (size_t)ftl->zone_count * flat_words(ftl), sizeof(*l2p->unmade), "zones found at mount");
+}
+
+/* --- entries that are made later --- */
+
+/* Entries of sectors that lie one after another: two at a time. */
+static void fill_run(uint32_t *entry, uint32_t count, ppa_t ppa)
+{
+	uint64_t pair, *pairs;
+
+	for (; count && (uintptr_t)entry % sizeof(pair); count--)
+		*entry++ = ppa++;
+	pair = (uint64_t)(ppa + 1) << 32 | ppa;
+	for (pairs = (uint64_t *)entry; count >= 8; count -= 8, ppa += 8, pairs += 4, pair += 8 * PAIR_STEP) {
+		pairs[0] = pair;
+		pairs[1] = pair + 2 * PAIR_STEP;
+		pairs[2] = pair + 4 * PAIR_STEP;
+		pairs[3] = pair + 6 * PAIR_STEP;
+	}
+	for (entry = (uint32_t *)pairs; count; count--)
+		*entry++ = ppa++;
+}
+
+static uint64_t *unmade_word(const struct ftl *ftl, const struct extent *ext, uint32_t page)
+{
+	return &ftl->l2p->unmade[ext->index * flat_words(ftl) + page / PAGE_BITS];
+}
+
+static bool is_unmade(const struct ftl *ftl, const struct extent *ext, uint32_t page)
+{
+	return *unmade_word(ftl, ext, page) >> page % PAGE_BITS & 1;
+}
+
+static void make_page(struct ftl *ftl, const struct extent *ext, uint32_t page)
+{
+	struct flat_zone *found = &ftl->l2p->found[ext->index];
+	uint32_t from = page * HZ_MAP_PAGE_ENTRIES, to = min_u32(from + HZ_MAP_PAGE_ENTRIES, found->placed);
+	uint32_t split = min_u32(to, ext->body > from ? ext->body : from);
+	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+	struct lt_lock_node node;
+
+	*unmade_word(ftl, ext, page) &= ~(1ull << page % PAGE_BITS);
+	found->pages--;
+	lt_lock_acquire(lock, &node);
+	if (from < split)
+		fill_run(entry_of(ftl->l2p, ext, from), split - from, ppa_make(ftl->map, found->superblock, from));
+	if (split < to)
+		fill_run(entry_of(ftl->l2p, ext, split), to - split, ppa_make(ftl->map, found->patch, split - ext->body));
+	lt_lock_release(lock, &node);
+}
+
+/* … of [offset, offset + count), which is not empty. Not inlined, so that reads of what is made need not save its registers. */
+static __attribute__((noinline)) void make_pages(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count)
+{
+	for (uint32_t page = offset / HZ_MAP_PAGE_ENTRIES; page < flat_pages(offset + count); page++)
+		if (is_unmade(ftl, ext, page))
+			make_page(ftl, ext, page);
+}
+
+static void flat_want(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count)
+{
+	if (ftl->l2p->found[ext->index].pages)
+		make_pages(ftl, ext, offset, count);
+}
+
+/* --- look-ups and changes --- */
+
+static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+			  ppa_t *ppa)
+{
+	uint32_t *entry = entry_of(self->ftl->l2p, ext, offset);
+	struct lt_lock *lock = l2p_lock_of(self->ftl, ext);
+	struct lt_lock_node node;
+
+	(void)req;
+	flat_want(self->ftl, ext, offset, count);
+	lt_lock_read(lock, &node);
+	for (uint32_t i = 0; i < count; i++)
+		ppa[i] = entry[i] & L2P_ADDRESS_MASK;
+	lt_lock_read_end(lock, &node);
+	return count;
+}
+
+/* A piece at a time, so that the lock is never held for long: the callers own the zone. */
+static void replace_run(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
+{
+	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+
+	while (count) {
+		uint32_t *entry = entry_of(ftl->l2p, ext, offset);
+		uint32_t part = count < L2P_PIECE ? count : L2P_PIECE;
+		struct lt_lock_node node;
+
+		lt_lock_acquire(lock, &node);
+		for (uint32_t i = 0; i < part; i++, value += step)
+			entry[i] = value;
+		lt_lock_release(lock, &node);
+		offset += part;
+		count -= part;
+	}
+}
+
+static void flat_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	replace_run(self->ftl, ext, offset, count, ppa, 1);
+}
+
+static void flat_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
+{
+	(void)staged; /* what the entry says is replaced */
+	replace_run(self->ftl, ext, offset, count, ppa, 1);
+}
+
+static void flat_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
+{
+	replace_run(self->ftl, ext, offset, count, UINT32_MAX, 0);
+}
+
+static uint32_t flat_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	return *entry_of(ftl->l2p, ext, offset) & L2P_ADDRESS_MASK;
+}
+
+static void flat_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	flat_want(self->ftl, ext, offset, count);
+	replace_run(self->ftl, ext, offset, count, ppa, 1);
+}
+
+/* Every row was remapped when it had been moved. */
+static void flat_moved(struct ftl_worker *self, const struct extent *ext)
+{
+	(void)self;
+	(void)ext;
+}
+
+static void flat_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
+{
+	self->ftl->l2p->found[ext->index].pages = 0;
+	memset(unmade_word(self->ftl, ext, 0), 0, flat_words(self->ftl) * sizeof(uint64_t));
+	replace_run(self->ftl, ext, 0, count, UINT32_MAX, 0);
+}
+
+static bool flat_room(struct ftl_worker *self, struct extent *ext)
+{
+	(void)self;
+	(void)ext;
+	return true;
+}
+
+/* Mount finds everything again from the OOB. */
+static bool flat_settled(struct ftl_worker *self, struct ftl_request *req)
+{
+	(void)self;
+	(void)req;
+	return true;
+}
+
+/* A table page that a device with the map in flash has left behind. */
+static void flat_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
+{
+	(void)ftl;
+	(void)oob;
+	(void)ppa;
+}
+
+static void flat_mounted(struct ftl *ftl, const struct extent *ext)
+{
+	uint32_t pages = flat_pages(ext->placed);
+
+	ftl->l2p->found[ext->index] = (struct flat_zone){ pages, ext->superblock, ext->patch, ext->placed };
+	for (uint32_t page = 0; page < pages; page++)
+		*unmade_word(ftl, ext, page) |= 1ull << page % PAGE_BITS;
+	for (uint32_t o = ext->placed; o < ext->landed; o++)
+		*entry_of(ftl->l2p, ext, o) = extent_staged(ext, o);
+}
+
+static const char *flat_check_entry(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	uint32_t address = *entry_of(ftl->l2p, ext, offset) & L2P_ADDRESS_MASK;
+
+	if (offset < ext->placed)
+		return address == extent_place(ext, offset) ? NULL : "a placed sector is not at its reserved place";
+	if (address != L2P_UNMAPPED && (!slc_holds(ftl->map, address) || *slc_tag_of(ftl, address) != ext->start + offset))
+		return "a sector that is neither placed nor staged is mapped";
+	return NULL;
+}
+
+static const char *flat_check(struct ftl *ftl, const struct extent *ext)
+{
+	const char *error = NULL;
+
+	if (!ext || ext->index < ftl->shape.conventional_zones) /* conv_check compares what a conventional zone maps */
+		return NULL;
+	if (ftl->l2p->found[ext->index].pages && ftl->l2p->found[ext->index].placed > ext->placed)
+		return "a zone has less than mount has found";
+	for (uint32_t o = 0; !error && o < extent_on_flash(ext); o++)
+		if (o >= ext->placed || !is_unmade(ftl, ext, o / HZ_MAP_PAGE_ENTRIES) || o >= ftl->l2p->found[ext->index].placed)
+			error = flat_check_entry(ftl, ext, o);
+	return error;
+}
+
+/* --- conventional zones --- */
+
+static const struct extent *extent_of_lba(struct ftl *ftl, uint64_t lba, uint32_t **entry)
+{
+	const struct extent *ext = extent_at(ftl, lba);
+
+	*entry = entry_of(ftl->l2p, ext, (uint32_t)(lba - ext->start));
+	return ext;
+}
+
+/* Lock held. */
+static void replace_place(struct ftl *ftl, uint32_t *entry, uint32_t place)
+{
+	uint32_t old = *entry & L2P_ADDRESS_MASK;
+
+	*entry = place;
+	if (old != L2P_UNMAPPED)
+		place_invalidate(ftl, old, UINT64_MAX);
+}
+
+static void flat_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+{
+	struct ftl *ftl = self->ftl;
+	uint32_t *entry;
+	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+	uint64_t sequence;
+
+	lt_lock_acquire(lock, &node);
+	trims_written(ftl, lba, count);
+	sequence = sequence_take(ftl, count);
+	for (uint32_t i = 0; i < count; i++) {
+		oob[i].sequence = sequence + i;
+		replace_place(ftl, &entry[i], to + i);
+	}
+	lt_lock_release(lock, &node);
+}
+
+static bool flat_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+{
+	struct ftl *ftl = self->ftl;
+	uint32_t *entry;
+	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+	bool here;
+
+	lt_lock_acquire(lock, &node);
+	here = (*entry & L2P_ADDRESS_MASK) == from;
+	if (here) {
+		oob->sequence = sequence_take(ftl, 1);
+		replace_place(ftl, entry, to);
+	}
+	lt_lock_release(lock, &node);
+	return here;
+}
+
+static bool flat_conv_admits(struct ftl_worker *self, struct ftl_request *req)
+{
+	(void)self;
+	(void)req;
+	return true;
+}
+
+/* What has no place was never written, or its trim is set already. */
+static uint32_t flat_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count)
+{
+	struct ftl *ftl = self->ftl;
+	uint32_t *entry, unmapped = 0;
+	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+
+	lt_lock_acquire(lock, &node);
+	for (uint32_t i = 0; i < count; i++) {
+		if ((entry[i] & L2P_ADDRESS_MASK) == L2P_UNMAPPED)
+			continue;
+		replace_place(ftl, &entry[i], L2P_UNMAPPED);
+		trims_set(ftl, lba + i, 1);
+		unmapped++;
+	}
+	lt_lock_release(lock, &node);
+	return unmapped;
+}
+
+static uint32_t flat_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+{
+	uint32_t *entry;
+	struct lt_lock *lock = l2p_lock_of(self->ftl, extent_of_lba(self->ftl, lba, &entry));
+	struct lt_lock_node node;
+
+	(void)req;
+	lt_lock_read(lock, &node);
+	for (uint32_t i = 0; i < count; i++)
+		place[i] = entry[i] & L2P_ADDRESS_MASK;
+	lt_lock_read_end(lock, &node);
+	return count;
+}
+
+static uint32_t flat_conv_hint(struct ftl *ftl, uint64_t lba)
+{
+	uint32_t *entry, place;
+	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
+	struct lt_lock_node node;
+
+	lt_lock_read(lock, &node);
+	place = *entry & L2P_ADDRESS_MASK;
+	lt_lock_read_end(lock, &node);
+	return place;
+}
+
+static uint32_t flat_conv_peek(struct ftl *ftl, uint64_t lba)
+{
+	uint32_t *entry;
+
+	extent_of_lba(ftl, lba, &entry);
+	return *entry & L2P_ADDRESS_MASK;
+}
+
+static uint32_t flat_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector)
+{
+	uint32_t *entry, mapped = 0;
+
+	extent_of_lba(ftl, ext->start, &entry);
+	while (!mapped && *offset < ftl->capacity)
+		for (uint32_t end = min_u32(ftl->capacity, *offset + HZ_MAP_PAGE_ENTRIES); *offset < end; ++*offset)
+			if ((entry[*offset] & L2P_ADDRESS_MASK) != L2P_UNMAPPED)
+				sector[mapped++] = (struct l2p_sector){ (uint32_t)ext->start + *offset, entry[*offset] & L2P_ADDRESS_MASK };
+	return mapped;
+}
+
+static void flat_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
+{
+	uint32_t *entry;
+
+	extent_of_lba(ftl, lba, &entry);
+	*entry = place;
+}
+
+static const uint32_t *flat_conv_entry(struct ftl *ftl, uint64_t lba)
+{
+	uint32_t *entry;
+
+	extent_of_lba(ftl, lba, &entry);
+	return entry;
+}
+
+static uint64_t flat_scan_begin(struct ftl *ftl, struct arena *arena)
+{
+	(void)ftl;
+	(void)arena;
+	return 0;
+}
+
+static const char *flat_scan_end(struct ftl *ftl)
+{
+	(void)ftl;
+	return NULL;
+}
+
+static uint64_t flat_stale(struct ftl *ftl)
+{
+	(void)ftl;
+	return 0;
+}
+
+/* Nothing follows from what mount has found: flat_mounted brings it into the table. */
+static void flat_replay(struct ftl *ftl) { (void)ftl; }
+
+static uint32_t flat_conv_blank(struct ftl *ftl, uint64_t lba)
+{
+	(void)ftl, (void)lba;
+	return 0;
+}
+
+const struct l2p_ops l2p_flat = {
+	.init = flat_init,
+	.read = flat_read,
+	.map_run = flat_map_run,
+	.remap_run = flat_remap_run,
+	.moved = flat_moved,
+	.unmap = flat_unmap,
+	.room = flat_room,
+	.settled = flat_settled,
+	.found = flat_found,
+	.replay = flat_replay,
+	.knows = l2p_knows_nothing,
+	.mounted = flat_mounted,
+	.check = flat_check,
+};
+
+const struct l2p_staged_ops l2p_flat_staged = {
+	.read = flat_read,
+	.peek = flat_staged_peek,
+	.stage_run = flat_stage_run,
+	.unstage_run = flat_unstage_run,
+};
+
+const struct l2p_conv_ops l2p_flat_conv = {
+	.map = flat_conv_map,
+	.move = flat_conv_move,
+	.admits = flat_conv_admits,
+	.unmap = flat_conv_unmap,
+	.read = flat_conv_read,
+	.hint = flat_conv_hint,
+	.peek = flat_conv_peek,
+	.mapped = flat_conv_mapped,
+	.preset = flat_conv_preset,
+	.entry = flat_conv_entry,
+	.blank = flat_conv_blank,
+	.scan_begin = flat_scan_begin,
+	.scan_end = flat_scan_end,
+	.stale = flat_stale,
+};

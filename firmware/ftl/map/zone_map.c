@@ -1,0 +1,243 @@
+/* The map as a table of zones, and its lists of staged sectors. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "map/zone_map.h"
+
+#include "lt/arena.h"
+#include "map/l2p.h"
+#include "map/l2p_internal.h"
+#include "places/places.h"
+#include "slc/slc.h"
+
+/* The map as a table of zones. */
+
+static struct zone_place *zone_entry(struct ftl *ftl, const struct extent *ext) { return &ftl->l2p->zone[ext->index]; }
+
+static void zone_map_init(struct ftl *ftl, struct arena *arena)
+{
+	ftl->l2p->zone = arena_alloc(arena, ftl->zone_count, sizeof(*ftl->l2p->zone), "zone mapping table");
+	for (uint32_t z = 0; z < ftl->zone_count; z++)
+		ftl->l2p->zone[z].start = PPA_NONE;
+	zone_log_init(ftl, arena);
+}
+
+static uint32_t zone_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+			  ppa_t *ppa)
+{
+	ppa_t first = zone_entry(self->ftl, ext)->start + offset;
+
+	(void)req;
+	for (uint32_t i = 0; i < count; i++)
+		ppa[i] = first + i;
+	return count;
+}
+
+/* Mount wants to know where zones begin, and when they are complete. */
+static void zone_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
+{
+	struct zone_place place = { .start = ppa - offset, .length = offset + count };
+
+	if (staged)
+		zone_staged_placed(self->ftl, ext, place.length);
+	zone_log_note(self, ext, place, offset == 0 || place.length == ext->capacity);
+}
+
+/* Row by row, of a zone that moves: it stays where it is until the last one. */
+static void zone_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	(void)self;
+	(void)ext;
+	(void)offset;
+	(void)count;
+	(void)ppa;
+}
+
+static void zone_moved(struct ftl_worker *self, const struct extent *ext)
+{
+	zone_log_note(self, ext, (struct zone_place){ .start = extent_place(ext, 0), .length = ext->placed }, true);
+}
+
+static void zone_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
+{
+	(void)count;
+	zone_staged_give(self->ftl, ext);
+	zone_log_note(self, ext, (struct zone_place){ .start = PPA_NONE }, true);
+}
+
+static bool zone_room(struct ftl_worker *self, struct extent *ext)
+{
+	(void)self;
+	(void)ext;
+	return true;
+}
+
+static bool zone_settled(struct ftl_worker *self, struct ftl_request *req)
+{
+	(void)self;
+	(void)req;
+	return true;
+}
+
+static void zone_mounted(struct ftl *ftl, const struct extent *ext)
+{
+	*zone_entry(ftl, ext) = (struct zone_place){ .start = ext->placed ? extent_place(ext, 0) : PPA_NONE, .length = ext->placed };
+}
+
+static const char *zone_map_check(struct ftl *ftl, const struct extent *ext)
+{
+	const struct zone_place *place = ext ? zone_entry(ftl, ext) : NULL;
+
+	if (!ext)
+		return NULL;
+	if (place->length != ext->placed)
+		return "the zone mapping table knows another number of sectors at their place";
+	if (place->start != (ext->placed ? extent_place(ext, 0) : PPA_NONE))
+		return "a zone is not where the zone mapping table says";
+	return NULL;
+}
+
+/* Functions of conventional zones are missing: there are none. Those of staged sectors are zone_map.c's. */
+const struct l2p_ops l2p_zone = {
+	.init = zone_map_init,
+	.read = zone_read,
+	.map_run = zone_map_run,
+	.remap_run = zone_remap_run,
+	.moved = zone_moved,
+	.unmap = zone_unmap,
+	.room = zone_room,
+	.settled = zone_settled,
+	.found = zone_log_found,
+	.replay = zone_log_replay,
+	.knows = zone_log_knows,
+	.mounted = zone_mounted,
+	.check = zone_map_check,
+};
+
+/* Staged sectors in lists: taken and given back. */
+
+static uint32_t *list_of(const struct zone_staged *staged, const struct extent *ext)
+{
+	return &staged->of_zone[ext->index - staged->first];
+}
+
+static ppa_t *slot_in(const struct ftl *ftl, const struct zone_staged *staged, const struct extent *ext, uint32_t offset)
+{
+	return &staged->place[(size_t)*list_of(staged, ext) * ftl->ring_sectors + extent_slot(ext, offset)];
+}
+
+static bool has_list(const struct zone_staged *staged, const struct extent *ext) { return *list_of(staged, ext) != ZONE_STAGED_NONE; }
+
+/* If one is free. */
+static void take_list(struct ftl *ftl, struct zone_staged *staged, const struct extent *ext)
+{
+	uint32_t *list = list_of(staged, ext);
+
+	*list = l2p_take_bit(staged->taken, staged->words);
+	if (*list != ZONE_STAGED_NONE)
+		memset(&staged->place[(size_t)*list * ftl->ring_sectors], 0xff, ftl->ring_sectors * sizeof(ppa_t));
+}
+
+/* What the collector moves of a zone without a list gets it none: that can be a zone that can be written no more. */
+void zone_staged_put(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+{
+	struct zone_staged *staged = &ftl->l2p->zone_staged;
+
+	if (!has_list(staged, ext) && ext->buffer)
+		take_list(ftl, staged, ext);
+	for (uint32_t i = 0; has_list(staged, ext) && i < count; i++)
+		*slot_in(ftl, staged, ext, offset + i) = ppa + i;
+}
+
+uint32_t zone_staged_at(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+{
+	const struct zone_staged *staged = &ftl->l2p->zone_staged;
+	ppa_t known = has_list(staged, ext) ? *slot_in(ftl, staged, ext, offset) : PPA_NONE;
+
+	return known != PPA_NONE ? known : slc_find(ftl, (uint32_t)ext->start + offset) & L2P_ADDRESS_MASK;
+}
+
+void zone_staged_read(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, uint32_t *ppa)
+{
+	for (uint32_t i = 0; i < count; i++)
+		ppa[i] = zone_staged_at(ftl, ext, offset + i);
+}
+
+void zone_staged_give(struct ftl *ftl, const struct extent *ext)
+{
+	struct zone_staged *staged = &ftl->l2p->zone_staged;
+	uint32_t *list = list_of(staged, ext);
+
+	if (!has_list(staged, ext))
+		return;
+	l2p_give_bit(staged->taken, *list);
+	*list = ZONE_STAGED_NONE;
+}
+
+void zone_staged_placed(struct ftl *ftl, const struct extent *ext, uint32_t placed)
+{
+	if (ext->staged <= placed)
+		zone_staged_give(ftl, ext);
+}
+
+void zone_staged_mounted(struct ftl *ftl, const struct extent *ext)
+{
+	if (ext->placed < ext->landed)
+		take_list(ftl, &ftl->l2p->zone_staged, ext);
+	for (uint32_t o = ext->placed; o < ext->landed; o++)
+		zone_staged_put(ftl, ext, o, 1, extent_staged(ext, o) & L2P_ADDRESS_MASK);
+}
+
+/* Of backing zones those have something staged where a write frontier is, or that are full and still have a buffer. */
+static uint32_t most_active(const struct ftl *ftl)
+{
+	if (ftl->cfg->l2p_kind != HZ_L2P_KIND_ZONE)
+		return ftl->cfg->conventional_buffers + frontier_first(ftl->cfg, STREAM_COLLECT) + 1;
+	return ftl->cfg->max_active ? ftl->cfg->max_active : ftl->zone_count;
+}
+
+void zone_staged_init(struct ftl *ftl, struct arena *arena)
+{
+	struct zone_staged *staged = &ftl->l2p->zone_staged;
+	bool all = ftl->cfg->l2p_kind == HZ_L2P_KIND_ZONE;
+
+	staged->first = all ? 0 : ftl->zone_count;
+	staged->zones = all ? ftl->zone_count : ftl->shape.backing_zones;
+	staged->lists = min_u32(2 * most_active(ftl), staged->zones);
+	staged->words = (staged->lists + L2P_WORD_BITS - 1) / L2P_WORD_BITS;
+	staged->place = arena_alloc(arena, (size_t)staged->lists * ftl->ring_sectors, sizeof(ppa_t), "staged sectors of zones");
+	staged->taken = arena_alloc(arena, staged->words, sizeof(*staged->taken), "staged sectors of zones");
+	staged->of_zone = arena_alloc(arena, staged->zones, sizeof(*staged->of_zone), "staged sectors of zones");
+	memset(staged->of_zone, 0xff, staged->zones * sizeof(*staged->of_zone));
+	for (uint32_t i = staged->lists; i < staged->words * L2P_WORD_BITS; i++)
+		lt_preset(&staged->taken[i / L2P_WORD_BITS], lt_load(&staged->taken[i / L2P_WORD_BITS]) | 1ull << i % L2P_WORD_BITS);
+}
+
+static bool is_taken(const struct zone_staged *staged, uint32_t list)
+{
+	return lt_load(&staged->taken[list / L2P_WORD_BITS]) >> list % L2P_WORD_BITS & 1;
+}
+
+static const char *check_all(const struct zone_staged *staged)
+{
+	uint32_t used = 0, held = 0;
+
+	for (uint32_t i = 0; i < staged->lists; i++)
+		used += is_taken(staged, i);
+	for (uint32_t z = 0; z < staged->zones; z++)
+		held += staged->of_zone[z] != ZONE_STAGED_NONE;
+	return used == held ? NULL : "a list of staged sectors was lost";
+}
+
+const char *zone_staged_check(const struct ftl *ftl, const struct extent *ext)
+{
+	const struct zone_staged *staged = &ftl->l2p->zone_staged;
+
+	if (!ext)
+		return check_all(staged);
+	if (!has_list(staged, ext))
+		return NULL;
+	if (ext->staged <= ext->placed)
+		return "a zone without staged sectors has a list of them";
+	if (ext->failed)
+		return "a zone that can be written no more has a list of staged sectors";
+	return is_taken(staged, *list_of(staged, ext)) ? NULL : "a list of staged sectors is in use and free";
+}

@@ -1,0 +1,117 @@
+/* State of a mount, and its steps. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FTL_MOUNT_MOUNT_INTERNAL_H
+#define FTL_MOUNT_MOUNT_INTERNAL_H
+
+#include "base/extent.h"
+#include "buffer/staged.h"
+
+/* Inside mount only: what its steps hand on to one another. */
+
+struct arena;
+struct zone;
+
+/* What is known of a page of the zone table. */
+struct table_found {
+	uint64_t known;    /* highest sequence number of a copy, whether it can be read or not */
+	uint64_t readable; /* … of one that can */
+};
+
+/* Whose data a superblock's first known record says that it holds. */
+struct claim {
+	struct zone *zone; /* NULL: nobody's that can have them */
+	uint64_t sequence; /* of that record */
+};
+
+#define KEPT_NONE UINT32_MAX
+
+struct mount {
+	struct ftl *ftl;
+	struct arena *arena;
+	bool at_rest;              /* nothing was programmed or erased since all zones were recorded */
+	struct hz_oob *oob;        /* one unit */
+	uint32_t planes;           /* of the superblock at hand */
+	uint32_t *rows, *done;     /* by column of it: units programmed in its block; those whose programs have ended */
+	bool erasing, bad, used;   /* of it */
+	uint32_t erases;           /* of its most worn block */
+	struct table_found *table; /* by table page */
+	bool whole;                /* data are read with the records: something could not be read otherwise */
+	bool *again;               /* by page of the SLC log: it is to be visited again */
+	struct claim *claim;       /* by superblock */
+	bool *doubted;             /* by zone: its record cannot be true */
+	uint32_t *beyond;          /* by zone: end of the last staged copy */
+	uint32_t *lost;            /* by zone: units at the end of its superblock without all records */
+	bool *hole, *padded;       /* by zone: what it holds cannot be continued; it ends in padding */
+	struct staged_lists lists; /* of zones that are looked at now */
+	bool *settled;             /* by zone: it has been */
+	bool revisits;             /* not for the first time: there were more zones than lists */
+	uint64_t *first;           /* by zone: sequence number of the first sector in its superblock */
+	uint32_t *kept_first,
+		*kept_next;           /* by zone, by place of the memory that capacitors keep alive: lists of places; KEPT_NONE ends one */
+	uint32_t *kept_at;            /* by slot of a write buffer: places of the zone at hand */
+	uint64_t slc_lost, explained; /* sectors of the SLC log that are lost with their records; … that a zone misses */
+	bool too_many_updates;        /* … were written in place for this device's budget */
+};
+
+/* Mount: which zones have been read so often, or lain so long, that they are to move (zone/move.h). */
+
+const char *mount_note_due(struct mount *mount);
+
+/* What the steps of mount ask again and again: what is programmed where, and whether it lives. */
+
+/* What a zone has programmed in one piece: [base, …) of it, in a superblock, or the SLC superblock of its patch. */
+struct part {
+	uint32_t superblock, base, unit;
+	bool patch;
+};
+struct part mount_body(const struct ftl *ftl, uint32_t superblock);
+/* base: 0 until it is known whose it is. */
+struct part mount_patch(const struct ftl *ftl, uint32_t superblock);
+
+/* Block table entries of a superblock, column by column, into mount: it is at hand then. */
+void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t unit);
+/* Units of a part's first `sectors` sectors in this column; its superblock is at hand. */
+uint32_t mount_rows_for(const struct mount *mount, const struct part *part, uint32_t sectors, uint32_t column);
+/* The image is no longer what this firmware wrote: a sentence in ftl->text. number: UINT32_MAX = none. */
+const char *mount_damaged(struct mount *mount, const char *what, uint32_t number, const char *why);
+/* Written since the zone's last reset? */
+bool mount_alive(const struct mount *mount, const struct extent *ext, const struct hz_oob *oob);
+/* Addresses of user data: those of the namespace, then those of the backing zones. */
+bool mount_in_zones(const struct ftl *ftl, uint32_t lpa);
+
+/* Mount of a device that was at rest: the superblocks. */
+
+/* NULL, or one sentence why the media cannot be mounted. */
+const char *mount_take_superblocks(struct mount *mount);
+
+/* Mount: staged sectors, write pointers and states. */
+
+/* NULL, or one sentence why the media cannot be mounted. */
+const char *mount_find_staged(struct mount *mount);
+const char *mount_settle_zones(struct mount *mount);
+
+/* Mount after a power cut: the superblocks. */
+
+/* NULL, or one sentence why the media cannot be mounted. */
+/* Which superblocks live, and which are blank; after a power cut also whose data each claims to hold. */
+const char *mount_look_at_superblocks(struct mount *mount);
+const char *mount_find_reach(struct mount *mount);
+/* While the media is at rest: of zones whose records are in doubt, in superblocks that no other zone holds. */
+void mount_find_doubted(struct mount *mount);
+
+/* Mount: the zone table. */
+
+/* NULL, or one sentence why the media cannot be mounted. */
+const char *mount_find_tables(struct mount *mount);
+const char *mount_load_records(struct mount *mount);
+
+/* Mount: every sector of the SLC log, page by page. */
+
+/* True: the sector's page is to be visited again. */
+typedef bool mount_visit_fn(struct mount *mount, const struct hz_oob *oob, ppa_t ppa);
+/* Visits every programmed sector. Of what it knows the records alone were read, so that HZ_OOB_LOST may be missing, unless mount->whole. */
+void mount_visit_slc(struct mount *mount, mount_visit_fn *visit);
+/* The same for pages that a visit wanted to be visited again. True: there are still some. */
+bool mount_visit_again(struct mount *mount, mount_visit_fn *visit);
+
+#endif

@@ -1,0 +1,116 @@
+/* Moving a zone to a fresh superblock: why, and how. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FTL_ZONE_MOVE_H
+#define FTL_ZONE_MOVE_H
+
+#include "base/extent.h"
+#include "base/waiter.h"
+#include "lt/lock.h"
+#include "tsu/tsu.h"
+
+/* Moving a zone, or its patch, to a fresh superblock: after a failed program, and for zones that a power cut left with a hole or a torn
+ * unit.
+ *
+ * * One zone at a time, a superpage at a time: read, program, remap. The old superblock stays until the copy is complete, so a power cut
+ * in between loses nothing: mount takes the superblock with the longer prefix. Class BLOCK (index 1) protects the queue; the rest belongs
+ * to the worker that runs the move. */
+
+struct arena;
+struct ftl;
+struct ftl_worker;
+struct zone;
+
+enum { RELOCATE_TRIES = 4 };
+
+/* A zone's part in it. */
+struct zone_move {
+	bool under_way;  /* or waits for its superblock */
+	bool patch;      /* its patch moves, not its superblock */
+	bool refresh;    /* … for its data's sake (refresh.h), not because it cannot be continued */
+	uint32_t old;    /* superblock or patch after a move, until its last readers have gone; new reads are parked so long */
+	bool old_bad;    /* retire it instead of erasing it */
+	uint32_t target; /* while it waits in the relocator's queue */
+	struct waiter queue;
+};
+
+struct relocator {
+	struct lt_lock lock;
+	struct zone *zone;         /* being moved, or NULL */
+	struct waiter_queue queue; /* each holds a fresh superblock already */
+	struct ftl_worker *worker;
+	struct lt_event event;
+	lt_event_fn *begin;                        /* posted: the row work starts without a zone lock */
+	uint32_t source, target;                   /* superblocks, or the SLC superblocks of a patch */
+	uint32_t base;                             /* offset in the zone of the first sector there */
+	uint32_t unit_sectors, read_sectors, most; /* of a program, of a read, of a row */
+	uint32_t offset, end;                      /* from base on: [0, offset) has been copied */
+	uint32_t row_sectors;                      /* of the row under way */
+	uint32_t pending, tries;
+	bool failed;
+	uint8_t **memory;
+	struct hz_oob *oob;
+	struct tsu_txn *read, *program;
+};
+
+void relocator_init(struct ftl *ftl, struct arena *arena);
+/* Zone lock held; zone->move.under_way is set and `target` is fresh: start, or queue. */
+void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
+/* Zone lock held: the same for zone->refresh.patch of a zone that is due, if no other moves and the device does not come to rest. */
+bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t target);
+/* Zone lock held, after a move: give the old superblock back once its last readers have gone. */
+void relocate_settle(struct ftl_worker *self, struct zone *zone);
+/* The device comes to rest: is no zone being moved? None begins any more unless the host goes on. */
+bool relocator_quiet(struct ftl *ftl);
+
+/* Refreshing: full zones move to another superblock before their data suffer, or their superblock stays young. Policy keys say when: many
+ * reads have come from a superblock (read disturb), its data are old (retention; looked at by mount), or it has been erased much less
+ * often than the others (wear levelling; looked at zone by zone, one at each reset). A zone with sectors that were written in place moves
+ * so that they come along (update.h).
+ *
+ * Zones that are due wait in a list and move one at a time, in the background (relocate.h). Reads are served from the old superblock
+ * until the new one is complete; a map in RAM follows row by row. A move takes a superblock only if nobody waits for one, and ends when the zone is reset.
+ * The list and `resting` are under the relocator's lock. */
+
+struct arena;
+struct zone;
+
+enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR, REFRESH_FOLD };
+
+/* A zone's part in it. Zone lock. */
+struct zone_refresh {
+	uint8_t cause;     /* enum refresh_cause: why it is due */
+	bool patch;        /* its patch is, not its superblock */
+	bool never;        /* a sector of it cannot be read: it stays where it is until it is reset */
+	struct zone *next; /* in the list */
+};
+
+struct refresher {
+	struct zone *head, *tail; /* due */
+	bool resting;             /* the device comes to rest: no move begins */
+	lt_word candidate;        /* the zone whose turn it is; 0: none */
+	lt_word looking;          /* 1: the event is posted */
+	struct ftl_worker *worker;
+	uint32_t cursor; /* zone that is looked at next. The event's hart */
+	struct lt_event event;
+	lt_event_fn *begin, *look;
+};
+
+void refresh_init(struct ftl *ftl, struct arena *arena);
+/* Zone lock held, of a device that counts them (refresh_reads): a read comes from this place. */
+void refresh_counted(struct ftl_worker *self, struct zone *zone, ppa_t ppa);
+/* Zone lock held: it has sectors that were written in place, which are to come to their places. */
+void refresh_fold(struct ftl_worker *self, struct zone *zone);
+/* Any lock: a zone was reset. */
+void refresh_look(struct ftl_worker *self);
+/* Zone lock held, zone->refresh.cause is set: begin its move if it is its turn. */
+void refresh_go_on(struct ftl_worker *self, struct zone *zone);
+/* Zone lock held: its move has ended, or will not begin. */
+void refresh_end(struct zone *zone, bool moved, struct ftl_worker *self);
+/* No zone lock held, or any: the next zone may begin. */
+void refresh_next(struct ftl_worker *self);
+/* Mount, harts idle: this part of the zone is due. */
+void refresh_due(struct zone *zone, bool patch, enum refresh_cause cause);
+/* … and all have been named: they begin with the harts. */
+void refresh_start(struct ftl *ftl);
+
+#endif

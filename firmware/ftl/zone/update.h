@@ -1,0 +1,147 @@
+/* Writes in place, before the write pointer of a sequential zone. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FTL_ZONE_UPDATE_H
+#define FTL_ZONE_UPDATE_H
+
+#include <stdbool.h>
+
+#include "lt/lock.h"
+#include "nand/flash_addr.h"
+#include "request/io.h"
+#include "slc/slc.h"
+
+/* Sectors of sequential zones that the host has written again, in place (ZMS, ATC 2024): which, and where in the SLC log each lies. They
+ * are mapped one by one, over the zone, whose own sectors stay where they are: who reads looks here first, where the zone has any.
+ *
+ * There are as many entries as `zones.in_place` allows: a write that would need one more is refused. An entry ends with its zone's reset,
+ * or when the zone has moved to another superblock and the copy with it (update.h).
+ *
+ * A copy is a sector of kind HZ_OOB_UPDATE with the LBA and the zone's generation; of those of an LBA the one with the highest sequence
+ * number counts, unless the zone's record says that it has been folded. It is programmed only over what is durable, so mount finds none
+ * that lies beyond its zone's write pointer.
+ *
+ * updates.lock is of class L2P (index: number of map shards + 3): taken under a zone's lock, SLC is taken under it. Copies are put and
+ * dropped under both; the collector moves them under updates.lock alone, so who reads pins them under it. */
+
+struct arena;
+struct ftl;
+struct ftl_worker;
+struct hz_oob;
+struct zone;
+
+#define UPDATE_NONE UINT32_MAX
+
+/* Of one LBA. */
+struct update {
+	uint32_t lba;
+	uint32_t chain;         /* next of its bucket, or of the free ones */
+	uint32_t before, after; /* in its zone's list */
+	uint32_t pending;       /* copies that are promised and not on flash yet */
+	ppa_t ppa;              /* its newest copy; PPA_NONE: none */
+	uint64_t sequence;      /* of that */
+};
+
+struct updates {
+	struct lt_lock lock;
+	uint32_t budget; /* entries; 0: nothing is written in place */
+	uint32_t bits;   /* log2 of the buckets */
+	uint32_t free;   /* first free entry */
+	struct update *update;
+	uint32_t *bucket;
+	lt_word used; /* entries that are not free */
+};
+
+/* A zone's part in it. */
+struct zone_updates {
+	uint32_t first, last, listed; /* its entries, the oldest first. updates.lock */
+	uint32_t to_look;             /* so many of them are still to be looked at by updates_drop. Zone lock, like all below */
+	uint32_t copies;              /* entries with a copy */
+	uint32_t writing;             /* requests that write in place */
+	uint32_t folds;               /* times that its copies were about to be folded */
+	uint64_t folding;             /* copies with lower numbers come along with the zone's move; 0: none do */
+	uint64_t folded;              /* … have come along with the last one, and are dead */
+	bool recording;               /* its record is told so */
+};
+
+void updates_init(struct ftl *ftl, struct arena *arena);
+
+/* --- zone lock held --- */
+/* Room for copies of [lba, lba + count), all of the zone; false: the budget does not last, and nothing has changed. */
+bool updates_promise(struct ftl *ftl, struct zone *zone, uint64_t lba, uint32_t count);
+/* These will not be written. */
+void updates_unpromise(struct ftl *ftl, struct zone *zone, uint64_t lba, uint32_t count);
+/* Copies of [lba, lba + count), which had been promised, are on flash from ppa on, with consecutive numbers. An older one is nothing new. */
+void updates_put(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint32_t count, ppa_t ppa, uint64_t sequence);
+/* All that the zone has now is to be looked at. */
+void updates_drop_begin(struct zone *zone);
+/* A piece of it: copies with numbers below `before` become invalid. True: all have been looked at. */
+bool updates_drop(struct ftl_worker *self, struct zone *zone, uint64_t before);
+/* How many sectors from lba on, of count, have no copy. */
+uint32_t updates_gap(struct ftl *ftl, uint64_t lba, uint32_t count);
+/* How many from lba on have one: where, each pinned (slc_unpin). */
+uint32_t updates_pin(struct ftl *ftl, uint64_t lba, uint32_t count, ppa_t *ppa);
+
+/* Any hart, no lock: sectors of the budget that are in use. */
+static inline bool updates_scarce(const struct updates *updates) { return lt_load(&updates->used) > updates->budget - updates->budget / 4; }
+
+/* --- mount --- */
+/* A sector of kind HZ_OOB_UPDATE, of the zone's generation and not folded. False: there are more than the budget allows. */
+bool updates_found(struct ftl *ftl, struct zone *zone, const struct hz_oob *oob, ppa_t ppa);
+/* All have been found, and zones know their write pointers. */
+void updates_mounted(struct ftl *ftl);
+
+/* Harts idle: where the sector was written in place, or PPA_NONE. */
+ppa_t updates_peek(struct ftl *ftl, uint64_t lba);
+/* Harts idle: NULL, or what is wrong. */
+const char *updates_check(struct ftl *ftl);
+
+/* Folding of what was written in place: when a full zone moves to another superblock (refresh.h), the copies come along, and their entries
+ * are free again. It moves for that when it is finished, and when the budget becomes scarce.
+ *
+ * The zone's record names the number below which copies are dead. It is committed when the new superblock is complete, and the copies are
+ * dropped when the record is on flash: until then mount puts them over either superblock, where they say nothing new. What is programmed
+ * when a fold begins is programmed once more, with a higher number, unless it has arrived (update.c). All with the zone's lock held. */
+
+struct ftl_worker;
+struct zone;
+
+/* The zone was finished, or the budget is scarce. */
+void update_fold_wanted(struct ftl_worker *self, struct zone *zone);
+/* Its move begins; has ended with all sectors in the new superblock; has ended where it began. */
+void update_fold_begin(struct zone *zone);
+void update_fold_moved(struct ftl_worker *self, struct zone *zone);
+void update_fold_cancel(struct zone *zone);
+/* zone->updates.recording: has the record arrived? */
+void update_fold_go_on(struct ftl_worker *self, struct zone *zone);
+/* The zone's reset, or its way offline: all copies go, piece by piece. True: none is left. */
+void update_forget_begin(struct zone *zone);
+bool update_forget(struct ftl_worker *self, struct zone *zone);
+
+/* Writes in place: sectors before a sequential zone's write pointer are written again. They go to the SLC log, program by program, and are
+ * durable when the request ends; what they replace must be durable before (updates.h). */
+
+struct arena;
+
+enum { UPDATE_PIECES = 16 /* programs of a worker under way */ };
+
+/* One program. */
+struct update_piece {
+	struct slc_write write;
+	struct update_piece *next; /* free */
+	struct ftl_request *req;
+	struct zone *zone;
+	uint32_t lba, count;
+	uint32_t folds; /* zone.updates.folds when it got its numbers */
+};
+struct update_pool {
+	struct update_piece *free;
+	struct io_queue waiting;
+}; /* of a worker; its hart only */
+
+void update_pool_init(struct ftl_worker *worker, struct arena *arena);
+/* FTL_UPDATE, also its continuation. At a zone's write pointer, and where sectors are written anywhere, it is a plain write. */
+void update_run(struct ftl_worker *self, struct ftl_request *req);
+/* One that is over ends, as soon as no program of it is under way. */
+void update_abandon(struct ftl_worker *self, struct ftl_request *req);
+
+#endif

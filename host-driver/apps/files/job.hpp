@@ -1,0 +1,49 @@
+// Job: what the command files does with files, measured in the device's time.
+//
+// update: a file, and then writes of a block somewhere in it, each synced.
+// fragment: ZUFS's way to fragment a device (FAST 2026, section 5.5): small files, every second of which is removed, then a large one that is
+// written, synced, read back and kept; until files have hardly room.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <random>
+
+#include "apps/files/device_work.hpp"
+#include "apps/files/files_options.hpp"
+#include "apps/hzfs/file_layer.hpp"
+#include "storage/queue/hartzone_device.hpp"
+
+namespace hz::files {
+
+class Job {
+public:
+	Job(Controller &controller, store::HartzoneDevice &device, fs::FileLayer &layer, const FilesOptions &options)
+		: controller_(controller), device_(device), layer_(layer), options_(options), random_(options.seed)
+	{
+	}
+	// Prints a table; returns the job's part of files.json. Throws DeviceError, NoSpace, or Damaged where what is read is not what was written.
+	nlohmann::json run();
+	// Of what the job is about: all iterations, or all updates.
+	const store::DeviceAccount &account() const { return account_; }
+
+private:
+	nlohmann::json update();
+	nlohmann::json fragment();
+	nlohmann::json iteration(uint64_t number);
+	void age();
+	void make_small_files(uint64_t iteration);
+	void reread(uint64_t iteration);
+	void write_file(const std::string &name, uint64_t bytes, fs::Heat heat, bool sync);
+	void read_file(const std::string &name, uint64_t bytes);
+
+	Controller &controller_;
+	store::HartzoneDevice &device_;
+	fs::FileLayer &layer_;
+	const FilesOptions &options_;
+	std::mt19937_64 random_;
+	store::DeviceAccount account_;
+};
+
+} // namespace hz::files

@@ -1,0 +1,33 @@
+// FileStack: the layer of files on a device, with IOTailor in between where that is asked for; and its counters as JSON.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+
+#include "apps/hzfs/stack/layer_ways.hpp"
+#include "apps/hzfs/file_layer.hpp"
+#include "storage/queue/hartzone_device.hpp"
+#include "storage/tailored_device.hpp"
+
+namespace hz::fs {
+
+// Bytes of a command at most: with IOTailor a superpage is one.
+inline uint64_t most_transfer(const LayerWays &ways) { return (ways.iotailor ? 512 : 128) << 10; }
+
+class FileStack {
+public:
+	// The device is formatted. Throws what is in the way.
+	FileStack(Controller &controller, store::HartzoneDevice &device, const LayerWays &ways);
+
+	FileLayer &layer() { return *layer_; }
+	nlohmann::json files();    // of the layer
+	nlohmann::json iotailor(); // null: there is none
+
+private:
+	std::optional<store::TailoredDevice> tailored_;
+	std::optional<FileLayer> layer_;
+};
+
+} // namespace hz::fs

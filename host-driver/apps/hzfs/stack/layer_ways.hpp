@@ -1,0 +1,44 @@
+// LayerWays: how the layer of files works, as commands are told and as results tell.
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+
+#include "apps/hzfs/cleaner_policy.hpp"
+
+namespace hz::fs {
+
+struct LayerWays {
+	uint32_t nsid = 1; // of the namespace that the files lie in
+	bool in_place = false, slack = false, copy_offload = false, iotailor = false;
+	std::optional<CleanerKnobs> cleaner{}; // in the background
+};
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CleanerKnobs, no_gc, boost, valid, window, boost_multiple, boost_greedy, segment_blocks,
+						pause_ns, boost_pause_ns)
+
+inline void to_json(nlohmann::json &out, const LayerWays &ways)
+{
+	out = {{"nsid", ways.nsid},
+	       {"in_place", ways.in_place},
+	       {"slack", ways.slack},
+	       {"copy_offload", ways.copy_offload},
+	       {"iotailor", ways.iotailor}};
+	if (ways.cleaner)
+		out["cleaner"] = *ways.cleaner;
+}
+
+inline void from_json(const nlohmann::json &in, LayerWays &ways)
+{
+	ways.nsid = in.value("nsid", 1u);
+	ways.in_place = in.value("in_place", false);
+	ways.slack = in.value("slack", false);
+	ways.copy_offload = in.value("copy_offload", false);
+	ways.iotailor = in.value("iotailor", false);
+	if (in.contains("cleaner"))
+		ways.cleaner = in.at("cleaner").get<CleanerKnobs>();
+}
+
+} // namespace hz::fs

@@ -1,0 +1,174 @@
+"""The times that a device on the virtual clock takes, each in exactly one class, and files in which one class takes another time.
+
+`TIMES` names every key of a device file, and `HOST` every key of a workload, that stands for a time or a rate."""
+# SPDX-License-Identifier: BSD-3-Clause
+import copy
+import dataclasses
+import math
+
+
+MOST_MHZ, MOST_CYCLES = 100000, 1000000  # HZ_MAX_MHZ, HZ_MAX_COST
+FINEST = 100 # parts of a cycle, where the limits allow it: 10 % of a cost of one cycle are then whole parts
+
+# class → (group, keys): section and key of a device file. A rate has a - before its key.
+CLASSES = {
+    "SLC reads": ("flash cells", ["timing.slc.read"]),
+    "SLC programs": ("flash cells", ["timing.slc.program"]),
+    "SLC erases": ("flash cells", ["timing.slc.erase"]),
+    "reads": ("flash cells", ["timing.normal.read"]),
+    "programs": ("flash cells", ["timing.normal.program"]),
+    "erases": ("flash cells", ["timing.normal.erase"]),
+    "channel transfers": ("channels", ["-timing.channel_bytes_per_s"]),
+    "flash commands": ("channels", ["timing.command", "timing.cache_busy", "timing.suspend"]),
+    "link transfers": ("link", ["-link.bytes_per_s"]),
+    "link to the device": ("link", ["link.doorbell", "link.fetch"]),
+    "link to the host": ("link", ["link.completion", "link.interrupt"]),
+    "think time": ("host", ["workload.think", "workload.time_scale"]),
+    "turnaround": ("host", ["workload.turnaround"]),
+    "instructions": ("instructions", [f"clock.{key}" for key in ("insn", "load", "store", "mul", "div", "div_bit", "branch", "csr", "loop_exit")]),
+    "lines held": ("synchronisation", ["clock.local"]),
+    "lines of other harts": ("synchronisation", ["clock.remote", "clock.far", "clock.clean"]),
+    "lines of memory": ("synchronisation", ["clock.memory", "clock.l2"]),
+    "occupancy of lines": ("synchronisation", ["clock.occupancy", "clock.dispatch"]),
+    "wakes": ("synchronisation", ["clock.wake", "clock.ipi"]),
+    "pauses": ("synchronisation", ["clock.pause", "clock.pause_multiple"]),
+    "time limits": ("time limits", ["timing.read_age_limit", "buffers.poll", "buffers.idle", "workload.hold"]),
+}
+NO_TIMES = {"clock.mhz": "the unit of all cycles: FINEST parts of a cycle are counted by raising it",
+            "clock.cluster": "a number of harts", "clock.cache_bytes": "a size", "clock.cache_ways": "a number of ways", "clock.l2_bytes": "a size",
+            "clock.l2_ways": "a number of ways", "clock.store_buffer": "a number of entries"}
+EVERYTHING = "everything"
+
+
+@dataclasses.dataclass
+class Cost:
+    """What is made cheaper and dearer together."""
+    name: str
+    group: str
+    keys: list
+
+
+def classes():
+    return [Cost(name, group, keys) for name, (group, keys) in CLASSES.items()]
+
+
+def groups():
+    found = {}
+    for cost in classes():
+        found.setdefault(cost.group, []).extend(cost.keys)
+    return [Cost(name, name, keys) for name, keys in found.items()]
+
+
+def everything():
+    return Cost(EVERYTHING, EVERYTHING, [key for cost in classes() for key in cost.keys])
+
+
+def echoed(result, fields):
+    """key → value in this run, of device and workload; a list where there are several. Costs of the clock are cycles."""
+    found = {}
+    for field in fields:
+        if field.get("key") and field["echo"] != "_":
+            place = result["device"]
+            for part in field["section"].split(".") if field["section"] else ():
+                place = place.get(part, {})
+            if isinstance(place, dict) and field["echo"] in place:
+                found[f"{field['section']}.{field['key']}".lstrip(".")] = place[field["echo"]]
+    return {**found, **echoed_workload(result["workload"])}
+
+
+def echoed_workload(workload):
+    found = {"workload.turnaround": workload["turnaround_ns"]}
+    if isinstance(workload.get("threads"), list):
+        found["workload.think"] = [thread["think_ns"] for thread in workload["threads"]]
+    elif workload.get("trace", {}).get("timing") == "open":
+        found["workload.time_scale"] = workload["trace"]["time_scale"]
+    if workload.get("iotailor"):
+        found["workload.hold"] = workload["iotailor"]["hold_ns"]
+    return found
+
+
+def used(values, key):
+    """Whether the device has this key and takes time for it."""
+    value = values.get(key.lstrip("-"))
+    if key.lstrip("-") == "buffers.poll" and values.get("buffers.handover") != "polled":
+        return False
+    if key == "clock.l2" and not values.get("clock.l2_bytes"):
+        return False
+    return any(value) if isinstance(value, list) else bool(value)
+
+
+def parts(values):
+    """Of a cycle, that the clock counts so that costs of few cycles can change by little: each cost and the frequency is so many times more."""
+    cycles = [values[key] for cost in classes() for key in cost.keys if key.startswith("clock.") and key in values]
+    return max(1, min(FINEST, MOST_MHZ // values["clock.mhz"], MOST_CYCLES // max(2 * max(cycles, default=1), 1)))
+
+
+class Files:
+    """Device and workload of a point, and what its run said that they mean."""
+
+    def __init__(self, device, workload, values):
+        self.device, self.workload, self.values, self.parts = device, workload, values, parts(values)
+
+    def has(self, cost):
+        return any(used(self.values, key) for key in cost.keys)
+
+    def scaled(self, cost, factor):
+        """(device, workload, logarithm of what the cost then is of what it was: the mean over its keys, of which each is a whole number)."""
+        device, workload, logs = copy.deepcopy(self.device), copy.deepcopy(self.workload), []
+        asked = set(cost.keys) if cost else set()
+        for key in everything().keys:
+            if used(self.values, key):
+                by = factor if key in asked else 1.0
+                value, log = self.value(key, by)
+                logs += [log] * (key in asked)
+                if by != 1.0 or key.startswith("clock."):
+                    put(device, workload, key.lstrip("-"), value)
+        put(device, workload, "clock.mhz", self.values["clock.mhz"] * self.parts)
+        return device, workload, sum(logs) / len(logs) if logs else 0.0
+
+    def value(self, key, by):
+        old = self.values[key.lstrip("-")]
+        if key == "workload.time_scale":
+            return old * by, math.log(by)
+        more = self.parts if key.startswith("clock.") else 1
+        olds = old if isinstance(old, list) else [old]
+        news = [max(1, round(o * more / by if key.startswith("-") else o * more * by)) if o else 0 for o in olds]
+        sign = -1 if key.startswith("-") else 1
+        logs = [sign * math.log(n / (o * more)) for n, o in zip(news, olds) if o]
+        while len(news) > 1 and news[-1] == news[-2] and key != "workload.think": # the last stands for the rest
+            news.pop()
+        return (news if isinstance(old, list) else news[0]), sum(logs) / len(logs)
+
+
+def put(device, workload, key, value):
+    section, name = key.rsplit(".", 1)
+    if key == "workload.think":
+        put_think(workload, value)
+    elif key == "workload.time_scale":
+        workload["trace"]["time_scale"] = value
+    elif key == "workload.hold":
+        workload["iotailor"]["hold"] = value
+    elif section == "workload":
+        workload[name] = value
+    else:
+        place = device
+        for part in section.split("."):
+            if place.get(part) is None:
+                place[part] = {}
+            place = place[part]
+        place[name] = value
+
+
+def put_think(workload, thinks):
+    """Each thread has its own; where all are equal, the file says it once."""
+    each = [dict(entry or {}) for entry in workload.get("each") or []]
+    for entry in each:
+        entry.pop("think", None)
+    if len(set(thinks)) == 1:
+        workload["common"] = {**(workload.get("common") or {}), "think": thinks[0]}
+    else:
+        each += [{} for _ in range(len(thinks) - len(each))]
+        for entry, think in zip(each, thinks):
+            entry["think"] = think
+    if each:
+        workload["each"] = each

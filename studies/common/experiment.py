@@ -1,0 +1,181 @@
+"""Runs a point with each cost cheaper and dearer, and says what limits it (costs.py has the costs, elasticity.py the arithmetic)."""
+# SPDX-License-Identifier: BSD-3-Clause
+import math
+
+import schema
+from common import costs, elasticity, report, runs
+from common.elasticity import Interval
+from common.sweep import Point, Sweep, folder_of
+
+KINDS = ("read", "write", "trim", "flush", "zone")
+HALF = 0.5
+BASE = "as it is"
+SECTIONS = "sections of locks" # what instructions take while a hart holds a lock: a part of them, so in no sum
+
+
+def measured(result, kind=None):
+    """Of one run. kind: the one whose p99 counts; None: that on which all of its commands spend most time."""
+    totals = {name: result["totals"][name] for name in KINDS if result["totals"][name]["ops"]}
+    spent = {name: t["ops"] * t["latency_ns"]["mean"] for name, t in totals.items()}
+    kind = kind or max(spent, key=spent.get)
+    commands = sum(t["ops"] for t in totals.values())
+    return {"throughput": commands / result["elapsed_ns"] * 1e9, "mean": sum(spent.values()) / commands, "p99": totals[kind]["latency_ns"]["p99"],
+            "kind": kind, "commands": commands, "elapsed_ns": result["elapsed_ns"]}
+
+
+def check(result, folder):
+    if result["violations"] or result["totals"]["errors"]:
+        raise runs.StudyError(f"the run in {folder} broke its own rules or had errors")
+
+
+class Experiment:
+    """One point. `runner(points)`, for tests: what runs the points, instead of the product."""
+
+    def __init__(self, args, name, device, workload):
+        self.args, self.name, self.device, self.workload = args, name, device, workload
+        self.by_cost, self.spans, self.worth, self.sweeps, self.base, self.names, self.sections = {}, {}, None, [], None, [], None
+
+    def run(self):
+        """The exit code."""
+        self.files = self.as_understood()
+        self.asked = [cost for cost in (costs.groups() if self.args.costs == "groups" else costs.classes()) if self.files.has(cost)]
+        found = self.sweep(self.points())
+        if not self.complete():
+            return self.end()
+        self.take(found)
+        self.names, _ = elasticity.limits(self.column("throughput"))
+        if self.names:
+            self.halve(self.names[0])
+        return self.end()
+
+    def end(self):
+        code = max(sweep.end() for sweep in self.sweeps)
+        return code or int(bool(self.complete() and self.broken()))
+
+    def complete(self):
+        """What the first sweep measures is all there; the cost that is halved may be missing."""
+        return bool(self.sweeps) and len(self.sweeps[0].points) == len(self.sweeps[0].all)
+
+    def as_understood(self):
+        """A first run says what the files mean: values of presets, and defaults."""
+        out = self.args.out / "asked"
+        device, workload = self.seeded(self.device, self.workload, self.args.seeds[0])
+        result = runs.earlier(out, device, workload) if self.args.resume else None
+        result = result or runs.run(out, device, workload)
+        return costs.Files(self.device, self.workload, costs.echoed(result, schema.device_fields()))
+
+    def seeded(self, device, workload, seed):
+        return device, {**workload, "seed": seed}
+
+    def point(self, cost, change):
+        """cost None: as it is."""
+        name = BASE if cost is None else f"{cost.name} {change:+.0%}"
+        device, workload, span = self.files.scaled(cost, 1 + change)
+        self.spans[cost.name if cost else BASE, change] = span
+        return Point({"cost": cost.name if cost else BASE, "change": change}, name,
+                     [(folder_of(cost.name if cost else "base", f"{100 * change:+.0f}", seed), *self.seeded(device, workload, seed))
+                      for seed in self.args.seeds])
+
+    def points(self):
+        change = self.args.change / 100
+        return [self.point(None, 0.0)] + [self.point(cost, by) for cost in [*self.asked, costs.everything()] for by in (-change, change)] + \
+            [self.point_of_sections(by) for by in (-change, change) if self.files.values.get("locks.stats") == "all"]
+
+    def point_of_sections(self, change):
+        device, workload, _ = self.files.scaled(None, 1)
+        hold = f"hold={round(1000 * (1 + change))}"
+        return Point({"cost": SECTIONS, "change": change}, f"{SECTIONS} {change:+.0%}",
+                     [(folder_of(SECTIONS, f"{100 * change:+.0f}", seed), *self.seeded(device, workload, seed), "--vclock", hold)
+                      for seed in self.args.seeds])
+
+    def sweep(self, points):
+        sweep = Sweep(self.args, points, lambda results: {"runs": results}, check)
+        self.sweeps.append(sweep)
+        return sweep.run().points
+
+    def take(self, found):
+        """found: (cost, change) → results by seed."""
+        kind = measured(found[BASE, 0.0]["runs"][0])["kind"]
+        by_point = {key: [measured(result, kind) for result in point["runs"]] for key, point in found.items()}
+        self.base, change = by_point[BASE, 0.0], self.args.change / 100
+        for name in [cost.name for cost in self.asked] + [costs.EVERYTHING]:
+            span = self.spans[name, change] - self.spans[name, -change]
+            if span > 0: # else the cost is so small that its whole numbers stay the same
+                self.by_cost[name] = self.elasticities(by_point[name, change], by_point[name, -change], span)
+        if (SECTIONS, change) in by_point:
+            self.sections = self.elasticities(by_point[SECTIONS, change], by_point[SECTIONS, -change], math.log((1 + change) / (1 - change)))
+
+    def elasticities(self, dearer, cheaper, span):
+        return {what: Interval(elasticity.elasticity([p[what] for p in dearer], [p[what] for p in cheaper], span)) for what in elasticity.LAW}
+
+    def column(self, what):
+        """cost → Interval, of those that are one each."""
+        return {cost: by[what] for cost, by in self.by_cost.items() if cost != costs.EVERYTHING}
+
+    def halve(self, name):
+        cost = next(cost for cost in self.asked if cost.name == name)
+        found = self.sweep([self.point(cost, -HALF)])
+        if found:
+            kind = self.base[0]["kind"]
+            faster = [measured(result, kind)["throughput"] for result in found[name, -HALF]["runs"]]
+            self.worth = Interval([fast / base["throughput"] - 1 for fast, base in zip(faster, self.base)])
+
+    def sums(self):
+        return {what: elasticity.of_family(elasticity.total([i.values for i in self.column(what).values()])) for what in elasticity.LAW}
+
+    def control(self):
+        return {what: elasticity.of_family(self.by_cost[costs.EVERYTHING][what].values) for what in elasticity.LAW}
+
+    def broken(self):
+        return elasticity.broken(self.sums(), self.control())
+
+    def immovable(self):
+        return [cost.name for cost in self.asked if cost.name not in self.by_cost]
+
+    def verdict(self):
+        """Sentences: whether the law holds."""
+        broken, wide = self.broken(), elasticity.unjudged(self.sums())
+        out = [f"WRONG: {line}: a time is in no cost, or the run is not steady." for line in broken]
+        if wide:
+            out.append(f"The sum of {' and of '.join(wide)} is known to no better than {elasticity.WIDE:g}: more seeds or commands test it.")
+        if self.immovable():
+            out.append(f"Too small to change by {self.args.change} %: {', '.join(self.immovable())}.")
+        return out or ["The elasticities add up to -1, +1 and +1 within their intervals."]
+
+    def sentence(self):
+        if self.broken():
+            return "No limit is named, since the elasticities do not add up."
+        return elasticity.sentence(self.column("throughput"), self.worth)
+
+    def table(self):
+        """For people."""
+        mean = {what: report.mean(p[what] for p in self.base) for what in ("throughput", "mean", "p99", "elapsed_ns", "commands")}
+        head = (f"{self.name}: {mean['throughput'] / 1e3:,.1f} KIOPS, mean {mean['mean'] / 1e3:,.1f} us, p99 of {self.base[0]['kind']}s "
+                f"{mean['p99'] / 1e3:,.1f} us; {mean['commands']:,.0f} commands in {mean['elapsed_ns'] / 1e6:,.1f} ms of device time, seeds "
+                f"{', '.join(map(str, self.args.seeds))}")
+        rows = [[name, *(elasticity.words(by[what]) for what in elasticity.LAW)]
+                for name, by in sorted(self.column_rows(), key=lambda row: row[1]["throughput"].mean)]
+        rows += [[name, *(elasticity.words(of[what]) for what in elasticity.LAW)] for name, of in
+                 (("sum (must hold -1, +1, +1)", self.sums()), ("all at once (the same)", self.control()))]
+        if self.sections:
+            rows.append([f"{SECTIONS} (in no sum)", *(elasticity.words(self.sections[what]) for what in elasticity.LAW)])
+        lines = report.table_lines([f"cost, {self.args.change} % cheaper and dearer", "throughput", "mean latency", "p99"], rows)
+        return "\n".join([head, "", *lines, "", *self.verdict(), "", self.sentence()])
+
+    def column_rows(self):
+        return [(name, by) for name, by in self.by_cost.items() if name != costs.EVERYTHING]
+
+    def facts(self):
+        def of(intervals):
+            return {what: {k: finite(v) for k, v in interval.facts().items()} for what, interval in intervals.items()}
+        members = {cost.name: {"group": cost.group, "keys": [key.lstrip("-") for key in cost.keys]} for cost in self.asked}
+        return {"schema": "hartzone-explain-1", "point": self.name, "seeds": self.args.seeds, "change": self.args.change / 100,
+                "software": self.sweeps[0].software, "interrupted": any(sweep.interrupted for sweep in self.sweeps),
+                "cycle_parts": self.files.parts, "base": self.base, "p99_of": self.base[0]["kind"],
+                "costs": [{"name": name, **members[name], **of(by)} for name, by in self.column_rows()], "too_small": self.immovable(),
+                "sections_of_locks": of(self.sections) if self.sections else None, "sum": of(self.sums()), "all_at_once": of(self.control()), "broken": self.broken(), "limits": self.names,
+                "half": self.worth.facts() if self.worth else None, "verdict": self.verdict(), "sentence": self.sentence()}
+
+
+def finite(value):
+    return None if isinstance(value, float) and not math.isfinite(value) else value

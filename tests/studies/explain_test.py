@@ -1,0 +1,264 @@
+"""explain: elasticities of systems whose answer is known, each time in exactly one cost, and a real device whose sum must be -1."""
+# SPDX-License-Identifier: BSD-3-Clause
+import json
+import math
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+import unittest.mock
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / "tests" / "support"), str(TOP / "studies"), str(TOP / "scripts")]
+from hztest.needs import device_problem, study_python  # noqa: E402
+import schema  # noqa: E402
+from common import costs, elasticity, experiment, runs  # noqa: E402
+from common.elasticity import Interval  # noqa: E402
+
+MISSING = device_problem()
+VALUES = {"timing.normal.read": [20000] * 4, "timing.channel_bytes_per_s": 10 ** 9, "link.fetch": 500, "workload.think": [1000, 1000],
+          "workload.turnaround": 4000, "clock.mhz": 1000, "clock.insn": 1, "clock.remote": 40, "clock.wake": 0}
+WEIGHTS = {"timing.normal.read": 0.5, "timing.channel_bytes_per_s": 0.2, "link.fetch": 0.05, "workload.think": 0.05, "workload.turnaround": 0.05,
+           "clock.insn": 0.1, "clock.remote": 0.05}
+
+
+def value_in(device, workload, key):
+    """In the files, else as it was."""
+    section, name = key.rsplit(".", 1)
+    place = workload if section == "workload" else device
+    for part in (["common"] if key == "workload.think" else []) if section == "workload" else section.split("."):
+        place = place.get(part, {})
+    value = place.get(name, VALUES[key])
+    return value[0] if isinstance(value, list) else value
+
+
+def law(device, workload, seed, weights, fixed):
+    """Time of a command in a system whose throughput has these elasticities, and none for what is fixed."""
+    log = 0.0
+    for key, weight in weights.items():
+        value = value_in(device, workload, key)
+        if key.startswith("clock."):
+            value /= value_in(device, workload, "clock.mhz")
+        log += weight * math.log(value) * (-1 if key.endswith("_per_s") else 1)
+    return (math.exp(log) + fixed) * (1 + 0.01 * seed)
+
+
+class FakeSweep:
+    """In place of Sweep: no device runs."""
+
+    weights, fixed = WEIGHTS, 0.0
+
+    def __init__(self, args, points, summarize, check):
+        self.all, self.summarize, self.software, self.interrupted, self.points = points, summarize, None, False, {}
+
+    def result(self, device, workload, vclock="", hold="hold=1000"):
+        ns = law(device, workload, workload["seed"], self.weights, self.fixed) * (int(hold[5:]) / 1000) ** 0.07
+        kinds = {name: {"ops": 0, "latency_ns": {"mean": 0, "p99": 0}} for name in experiment.KINDS}
+        return {"elapsed_ns": 1000 * ns, "totals": {**kinds, "read": {"ops": 1000, "latency_ns": {"mean": 8 * ns, "p99": 20 * ns}}}}
+
+    def run(self):
+        self.points = {p.key: self.summarize([self.result(*run[1:]) for run in p.runs]) for p in self.all}
+        return self
+
+    def end(self):
+        return 0
+
+
+def explained(fixed=0.0, weights=None, values=None, **options):
+    """(exit code, experiment) on the fake."""
+    args = types.SimpleNamespace(**{"seeds": [1, 2, 3], "change": 10, "costs": "all", "out": pathlib.Path("unused"), "resume": False, **options})
+    fake = type("Fake", (FakeSweep,), {"fixed": fixed, "weights": weights or WEIGHTS})
+    found = experiment.Experiment(args, "fake", {"name": "fake"}, {"threads": 2})
+    with unittest.mock.patch.object(experiment, "Sweep", fake), \
+            unittest.mock.patch.object(found, "as_understood", lambda: costs.Files(found.device, found.workload, {**VALUES, **(values or {})})):
+        return found.run(), found
+
+
+class KnownSystems(unittest.TestCase):
+    def test_each_cost_has_its_weight_and_the_sum_is_minus_one(self):
+        for change in (1, 5, 10, 30):
+            code, found = explained(change=change)
+            self.assertEqual((code, found.broken()), (0, []))
+            told = found.column("throughput")
+            for name, weight in (("reads", 0.5), ("channel transfers", 0.2), ("link to the device", 0.05), ("think time", 0.05), ("turnaround", 0.05),
+                                 ("instructions", 0.1), ("lines of other harts", 0.05)):
+                self.assertAlmostEqual(told[name].mean, -weight, places=6, msg=f"{name}, {change} %")
+            self.assertAlmostEqual(found.sums()["throughput"].mean, -1, places=9)
+            for what in ("mean", "p99"):
+                self.assertAlmostEqual(found.sums()[what].mean, 1, places=9)
+            self.assertAlmostEqual(found.control()["throughput"].mean, -1, places=8)
+
+    def test_groups_add_up_as_their_members_do(self):
+        found = explained(costs="groups")[1]
+        self.assertAlmostEqual(found.column("throughput")["host"].mean, -0.1, places=9)
+        self.assertAlmostEqual(found.sums()["throughput"].mean, -1, places=9)
+
+    def test_the_sentence_names_the_limit_what_half_is_worth_and_what_is_next(self):
+        found = explained()[1]
+        self.assertAlmostEqual(found.worth.mean, 2 ** 0.5 - 1, places=6)
+        self.assertEqual(found.sentence(), "The limit: reads (1 % less gives 0.50 %, 0.50 to 0.50 more throughput); half of it would be worth +41 % of "
+                                           "throughput (+41 to +41 %); next: channel transfers (0.20 %, 0.20 to 0.20).")
+        self.assertIn(found.sentence(), found.table())
+        facts = json.loads(json.dumps(found.facts(), allow_nan=False))
+        self.assertEqual((facts["limits"], facts["p99_of"], facts["broken"]), (["reads"], "read", []))
+
+    def test_sections_of_locks_are_a_row_that_no_sum_has(self):
+        self.assertIsNone(explained()[1].sections)
+        code, found = explained(values={"locks.stats": "all"})
+        self.assertEqual(code, 0)
+        self.assertAlmostEqual(found.sections["throughput"].mean, -0.07, places=9)
+        self.assertIn("sections of locks (in no sum)", found.table())
+
+    def test_a_time_that_is_in_no_cost_is_found_out(self):
+        code, found = explained(fixed=1.0)
+        self.assertEqual(code, 1)
+        self.assertTrue(any("throughput" in line for line in found.broken()))
+        self.assertIn("WRONG: ", found.table())
+        self.assertEqual(found.sentence(), "No limit is named, since the elasticities do not add up.")
+
+    def test_a_cost_that_counts_twice_is_found_out(self):
+        with unittest.mock.patch.dict(costs.CLASSES, {"again": ("flash cells", ["timing.normal.read"])}):
+            self.assertEqual(explained()[0], 1)
+
+
+class Proof(unittest.TestCase):
+    def test_students_factors_are_those_of_the_tables(self):
+        for freedom, confidence, factor in ((1, 0.95, 12.706), (2, 0.95, 4.303), (4, 0.95, 2.776), (9, 0.95, 2.262), (4, 0.99, 4.604), (30, 0.95, 2.042)):
+            self.assertAlmostEqual(elasticity.student(freedom, confidence), factor, places=2)
+
+    def test_one_seed_proves_nothing(self):
+        self.assertEqual(elasticity.limits({"a": Interval([-0.9]), "b": Interval([-0.1])}), ([], None))
+
+    def test_what_cannot_be_told_apart_limits_together(self):
+        found = {"a": Interval([-0.50, -0.40, -0.46]), "b": Interval([-0.42, -0.46, -0.41]), "c": Interval([-0.10, -0.11, -0.10])}
+        self.assertEqual(elasticity.limits(found), (["a", "b"], "c"))
+        self.assertIn("shared by a and b", elasticity.sentence(found))
+
+    def test_no_limit_is_named_while_an_uncertain_cost_could_be_it(self):
+        found = {"a": Interval([-0.50, -0.49, -0.51]), "b": Interval([-2.0, 1.0, 0.1])}
+        self.assertEqual(elasticity.limits(found)[0], [])
+        self.assertIn("No cost is proven", elasticity.sentence(found))
+
+    def test_a_worth_whose_interval_crosses_nothing_is_not_printed(self):
+        found = {"a": Interval([-0.9, -0.91, -0.9]), "b": Interval([-0.1, -0.1, -0.11])}
+        self.assertNotIn("half", elasticity.sentence(found, Interval([0.5, -0.4, 0.1])))
+        self.assertIn("half of it", elasticity.sentence(found, Interval([0.5, 0.51, 0.5])))
+
+
+def keys():
+    return [key.lstrip("-") for cost in costs.classes() for key in cost.keys]
+
+
+class EveryTime(unittest.TestCase):
+    def test_no_key_is_in_two_costs(self):
+        self.assertEqual(len(keys()), len(set(keys())))
+
+    def test_each_time_and_rate_of_a_device_is_in_one(self):
+        for field in schema.device_fields():
+            key = f"{field['section']}.{field['key']}".lstrip(".")
+            is_time = field["unit"] in ("NS", "PAGE_NS") or key.endswith("_per_s") or \
+                (field["section"] == "clock" and not field["unit"].startswith("CHOICE"))
+            with self.subTest(key=key):
+                self.assertEqual((key in keys()) + (key in costs.NO_TIMES), int(is_time))
+                if key.endswith("_per_s"):
+                    self.assertTrue(any(f"-{key}" in cost.keys for cost in costs.classes()), "a rate goes the other way")
+
+    def test_each_duration_of_a_workload_is_in_one(self):
+        text = (TOP / "host-driver" / "workload" / "spec_yaml.cpp").read_text()
+        durations = set(re.findall(r'\.duration\("(\w+)"', text))
+        self.assertEqual({f"workload.{name}" for name in durations - {"time_unit"}}, {key for key in keys() if key.startswith("workload.")}
+                         - {"workload.time_scale"}, "time_unit says how a trace is read, time_scale how it is replayed")
+
+    def test_the_schemas_sections_are_those_of_the_keys(self):
+        known = {f"{field['section']}.{field['key']}" for field in schema.device_fields()}
+        self.assertEqual({key for key in keys() if not key.startswith("workload.")} - known, set())
+
+
+class Files(unittest.TestCase):
+    def scaled(self, name, factor, values=None, workload=None):
+        files = costs.Files({}, workload or {"threads": 2}, {**VALUES, **(values or {})})
+        cost = costs.everything() if name == costs.EVERYTHING else next(c for c in costs.classes() if c.name == name)
+        return files.scaled(cost, factor)
+
+    def test_one_cycle_can_change_by_a_tenth(self):
+        device, _, log = self.scaled("instructions", 1.1)
+        self.assertEqual(device["clock"], {"mhz": 100000, "insn": 110, "remote": 4000})
+        self.assertAlmostEqual(log, math.log(1.1))
+
+    def test_the_finest_cycle_keeps_to_the_limits(self):
+        device, _, _ = self.scaled("instructions", 1.5, {"clock.mhz": 3000, "clock.remote": 30000})
+        self.assertEqual(device["clock"], {"mhz": 48000, "insn": 24, "remote": 480000})
+
+    def test_what_is_rounded_counts_as_it_is(self):
+        device, _, log = self.scaled("link to the device", 1.1, {"link.fetch": 7})
+        self.assertEqual(device["link"]["fetch"], 8)
+        self.assertAlmostEqual(log, math.log(8 / 7))
+
+    def test_rates_go_the_other_way(self):
+        device, _, log = self.scaled("channel transfers", 1.25)
+        self.assertEqual(device["timing"]["channel_bytes_per_s"], 8 * 10 ** 8)
+        self.assertAlmostEqual(log, math.log(1.25))
+
+    def test_each_thread_keeps_its_own_think_time(self):
+        _, workload, _ = self.scaled("think time", 1.1, {"workload.think": [1000, 2000]}, {"threads": 2, "each": [{"read_ratio": 1}]})
+        self.assertEqual(workload["each"], [{"read_ratio": 1, "think": 1100}, {"think": 2200}])
+
+    def test_nothing_else_changes(self):
+        device, workload, _ = self.scaled("reads", 0.9)
+        self.assertEqual((device["timing"], "link" in device, workload), ({"normal": {"read": [18000]}}, False, {"threads": 2}))
+
+
+def command(folder, *arguments):
+    return [study_python(), str(TOP / "studies" / "explain" / "explain.py"), "--out", folder, *arguments]
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Device(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="hz-explain-")
+        self.addCleanup(scratch.cleanup)
+        self.out = pathlib.Path(scratch.name) / "out"
+
+    def test_the_small_devices_costs_add_up(self):
+        run = subprocess.run(command(str(self.out), "small/small", "--quick", "--commands", "100"), capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        found = json.loads((self.out / "explain.json").read_text())
+        for what, target in elasticity.LAW.items():
+            for of in ("sum", "all_at_once"):
+                low, high = found[of][what]["interval"]
+                self.assertTrue(low - elasticity.NEAR <= target <= high + elasticity.NEAR, f"{of} of {what}: {low} to {high}")
+        self.assertAlmostEqual(found["all_at_once"]["throughput"]["mean"], -1, places=3)
+        low, high = found["sum"]["throughput"]["interval"]
+        self.assertLess(high - low, 0.5, "else it proves little")
+        self.assertEqual(found["limits"], ["flash cells"])
+        self.assertIn(found["sentence"], run.stdout)
+        digests = [json.loads((self.out / name / "result.json").read_text())["digest"] for name in ("asked", "base-+0-1")]
+        self.assertEqual(*digests, "counting parts of cycles changes nothing")
+
+    def test_an_interrupt_leaves_nothing_behind(self):
+        with subprocess.Popen(command(str(self.out), "small/small", "--quick", "--commands", "100"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as child:
+            while not (self.out / "asked").exists():
+                self.assertIsNone(child.poll())
+            child.send_signal(signal.SIGINT)
+            said = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, runs.INTERRUPTED, said)
+        self.assertIn("everything is cleaned up", said[1])
+
+    def test_a_wrong_point_is_one_sentence(self):
+        run = subprocess.run(command(str(self.out), "small/nothing"), capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("is neither DEVICE/WORKLOAD", run.stderr)
+
+    def test_one_seed_is_refused(self):
+        run = subprocess.run(command(str(self.out), "small/small", "--seeds", "3,3"), capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("an interval takes two seeds or more", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

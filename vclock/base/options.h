@@ -1,0 +1,77 @@
+/* Options of the plugin: key=value words on QEMU's -plugin argument, checked once, echoed into the report. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef VCLOCK_BASE_OPTIONS_H
+#define VCLOCK_BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { VC_PIN_OFF = -1, VC_PIN_AUTO = -2 };
+enum vc_switch { VC_SWITCH_AUTO, VC_SWITCH_USER, VC_SWITCH_FUTEX };
+
+/* Costs in cycles of the hart's clock; sources and meaning: docs/virtual-clock.md. */
+struct vc_costs {
+	uint64_t insn;                               /* every retired instruction */
+	uint64_t local;                              /* synchronising access to a line this hart already holds */
+	uint64_t remote;                             /* an access to a line that must come from another hart */
+	uint64_t far;                                /* … from a hart of another cluster */
+	uint64_t memory;                             /* … from memory, because no hart holds it */
+	uint64_t occupancy;                          /* how long one transfer keeps the line busy: transfers of a line queue */
+	uint64_t wake;                               /* from a broken reservation to the waiter running again */
+	uint64_t pause;                              /* PAUSE, and WRS without a valid reservation */
+	uint64_t ipi;                                /* from HZ_VC_WAKE to the woken hart running */
+	uint64_t load, store, mul, div, branch, csr; /* an instruction of that class, beyond insn (class.h) */
+	uint64_t div_bit;                            /* a division beyond div, for each bit of its quotient (class.h) */
+	uint64_t clean;                              /* as remote, of a line that nobody has written since it came; 0: as that */
+	uint64_t l2;                                 /* as memory, of a line that the shared cache has */
+	uint64_t dispatch;                           /* between two transfers, of whatever line; 0: they know nothing of each other */
+	uint64_t loop_exit;                          /* a conditional branch backward that is not taken, beyond branch */
+	uint64_t pause_multiple;                     /* PAUSE ends at one; 0: at once */
+};
+
+struct vc_jitter_option {
+	uint64_t seed;     /* 0: off */
+	uint64_t permille; /* mean, of the instructions counted */
+};
+
+struct vc_options {
+	unsigned harts;        /* 0: as many as QEMU has */
+	const char *ram;       /* file behind the guest's RAM, required */
+	const char *shm;       /* file of ivshmem #0, needed for HZ_VC_HOST_WAIT and HZ_VC_HOST_WAKE */
+	const char *nand;      /* file of ivshmem #1, whose bulk work the plugin then can do */
+	const char *elf;       /* image, for names in dumps and reports */
+	const char *report;    /* JSON result file */
+	const char *trace;     /* text file with every order point that the hash covers, to find where two runs part */
+	const char *timeline;  /* timeline.h */
+	const char *profile;   /* text file with how often each segment of code ran outside freezes */
+	uint64_t mhz;          /* frequency of every hart's clock */
+	const char *preset;    /* its word */
+	struct vc_costs cost;
+	unsigned data;        /* enum hz_clock_data: whether plain loads and stores fetch lines too (data.h) */
+	bool merge;           /* reads of one line go side by side */
+	bool busy_access;     /* a transfer keeps its line busy until its access is done */
+	bool turns;           /* of the transfers that wait, the next hart's begins, by number */
+	bool lr_alone;        /* LR fetches its line as a write does */
+	unsigned cluster;     /* harts of a cluster; 0: all are near each other */
+	uint64_t cache_bytes; /* of each hart; 0: without limit */
+	unsigned cache_ways;
+	uint64_t l2_bytes; /* of the cache that all share; 0: there is none */
+	unsigned l2_ways;
+	unsigned store_buffer; /* entries of each hart's; 0: releases wait for their line */
+	int pin;               /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
+	unsigned switch_by;    /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
+	bool count_each;       /* count instruction by instruction (slower, exact across traps and MMIO) */
+	bool locks;            /* ledger.h */
+	uint64_t hold;         /* hint.h; thousandths, 1000: as it is */
+	bool race_check;
+	struct vc_jitter_option jitter; /* schedule/jitter.h */
+	uint64_t spin_limit;            /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */
+	unsigned watchdog_ms;           /* a token holder that sleeps this long is taken for stuck */
+	unsigned lines;                 /* how many lines the report lists */
+};
+
+/* Fills options from argv; unknown keys and bad values are refused: false, with one sentence in text. */
+bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes);
+
+#endif

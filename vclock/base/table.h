@@ -1,0 +1,34 @@
+/* Table from tag to entry: open addressing, doubled when half full. Lines, vector clocks and shadow pages live in one each.
+ *
+ * An entry is a struct that begins with its uint64_t tag; tag 0 marks an unused one. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef VCLOCK_BASE_TABLE_H
+#define VCLOCK_BASE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct vc_table {
+	size_t entry_bytes;
+	uint64_t slots, used; /* slots: 0 or a power of two */
+	unsigned char *entries;
+};
+
+/* The entry of `tag` (not 0), all zero but for its tag when it is new. Valid until the next call for the same table. No memory: abort. */
+void *vc_table_at(struct vc_table *table, uint64_t tag);
+
+/* The entry of `tag`, NULL if there is none. */
+void *vc_table_find(const struct vc_table *table, uint64_t tag);
+
+/* Nothing is in it any more, and it has no memory. */
+void vc_table_drop(struct vc_table *table);
+
+/* Entry number i of `slots`, or NULL if it is unused. */
+static inline void *vc_table_entry(const struct vc_table *table, uint64_t i)
+{
+	void *entry = table->entries + i * table->entry_bytes;
+
+	return *(uint64_t *)entry ? entry : NULL;
+}
+
+#endif

@@ -1,0 +1,130 @@
+/* Holders of lines, and the ways of each hart's cache and of the one that they share. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cache.h"
+
+#include <stdlib.h>
+
+#include "base/table.h"
+#include "guest/memory.h"
+
+struct outside {
+	uint64_t tag; /* line number plus 1 */
+	struct vc_copies copies;
+};
+
+/* Sets of ways, of one cache or of several of a size. */
+struct ways {
+	uint64_t *line;  /* by set and way: line number of RAM plus 1, 0: nothing has come to it */
+	uint32_t *hand;  /* by set: the way that gives way next */
+	uint64_t sets;   /* of each cache; 0: it has no limit, or there is none */
+	unsigned in_set; /* ways */
+};
+
+static struct vc_copies *in_ram; /* by line */
+static struct vc_table outside = { .entry_bytes = sizeof(struct outside) };
+static struct ways own, shared;
+
+static bool create_ways(struct ways *ways, uint64_t caches, uint64_t bytes, unsigned in_set)
+{
+	*ways = (struct ways){ .in_set = in_set };
+	if (!bytes)
+		return true;
+	ways->sets = bytes / ((uint64_t)in_set << VC_LINE_SHIFT);
+	ways->line = calloc(caches * ways->sets * in_set, sizeof(*ways->line));
+	ways->hand = calloc(caches * ways->sets, sizeof(*ways->hand));
+	return ways->line && ways->hand;
+}
+
+bool vc_cache_create(void)
+{
+	in_ram = calloc(vc.ram_bytes >> VC_LINE_SHIFT, sizeof(*in_ram));
+	return in_ram && create_ways(&own, vc.harts, vc.options.cache_bytes, vc.options.cache_ways) &&
+	       create_ways(&shared, 1, vc.options.l2_bytes, vc.options.l2_ways);
+}
+
+struct vc_copies *vc_cache_in_ram(uint64_t address)
+{
+	return address - HZ_RAM_BASE < vc.ram_bytes ? &in_ram[(address - HZ_RAM_BASE) >> VC_LINE_SHIFT] : NULL;
+}
+
+struct vc_copies *vc_cache_copies(uint64_t address)
+{
+	struct vc_copies *found = vc_cache_in_ram(address);
+
+	return found ? found : &((struct outside *)vc_table_at(&outside, (address >> VC_LINE_SHIFT) + 1))->copies;
+}
+
+/* A way whose line the hart does not hold any more is as good as empty; h NULL: of the shared cache, whose lines stay. */
+static bool is_used(const struct vc_hart *h, uint64_t way) { return way && (!h || in_ram[way - 1].holders >> h->index & 1); }
+
+static uint64_t *way_of(const struct ways *ways, uint64_t set, uint64_t line)
+{
+	uint64_t *first = &ways->line[set * ways->in_set];
+
+	for (unsigned i = 0; i < ways->in_set; i++)
+		if (first[i] == line + 1)
+			return &first[i];
+	return NULL;
+}
+
+/* The way for a line that is in none. */
+static uint64_t *victim(const struct ways *ways, const struct vc_hart *h, uint64_t set)
+{
+	uint64_t *first = &ways->line[set * ways->in_set];
+	uint32_t *hand = &ways->hand[set], way = *hand;
+
+	for (unsigned i = 0; i < ways->in_set; i++)
+		if (!is_used(h, first[i]))
+			return &first[i];
+	*hand = (way + 1) % ways->in_set;
+	return &first[way];
+}
+
+static void make_room(const struct vc_hart *h, uint64_t line)
+{
+	uint64_t set = h->index * own.sets + (line & (own.sets - 1)), *way = way_of(&own, set, line);
+
+	if (way)
+		return;
+	way = victim(&own, h, set);
+	if (is_used(h, *way))
+		in_ram[*way - 1].holders &= ~(1ull << h->index);
+	*way = line + 1;
+}
+
+/* It has the line; else it does from now on. */
+static bool shared_has(uint64_t line)
+{
+	uint64_t set = line & (shared.sets - 1);
+
+	if (way_of(&shared, set, line))
+		return true;
+	*victim(&shared, NULL, set) = line + 1;
+	return false;
+}
+
+static enum vc_source source_of(const struct vc_hart *h, uint64_t address, const struct vc_copies *copies, bool alone)
+{
+	uint64_t others = copies->holders & ~(1ull << h->index);
+	uint32_t size = vc.options.cluster;
+	uint64_t cluster = size && size < VC_MAX_HARTS ? ((1ull << size) - 1) << h->index / size * size : ~0ull;
+
+	if (!others)
+		return shared.sets && vc_cache_in_ram(address) && shared_has((address - HZ_RAM_BASE) >> VC_LINE_SHIFT) ? VC_L2 : VC_MEMORY;
+	if (alone ? others & ~cluster : !(others & cluster))
+		return VC_FAR;
+	return copies->dirty ? VC_NEAR : VC_CLEAN;
+}
+
+enum vc_source vc_cache_fetch(struct vc_hart *h, uint64_t address, struct vc_copies *copies, bool alone)
+{
+	uint64_t self = 1ull << h->index;
+	enum vc_source source = source_of(h, address, copies, alone);
+	bool comes = !(copies->holders & self);
+
+	if (comes && own.sets && vc_cache_in_ram(address))
+		make_room(h, (address - HZ_RAM_BASE) >> VC_LINE_SHIFT);
+	copies->holders = alone ? self : copies->holders | self;
+	copies->dirty = false;
+	return source;
+}

@@ -1,0 +1,166 @@
+/* Keeping the accounts. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "account.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "guest/symbol.h"
+#include "ledger.h"
+#include "schedule/clock.h"
+
+/* Totals since the run began; what an account shows are differences. */
+struct totals {
+	uint64_t clock; /* all but instructions in cycles */
+	struct vc_stage_counts work;
+	uint64_t stalled, charged, waited, spin[VC_LEDGER_CLASSES];
+};
+static struct account {
+	struct vc_stage_counts *counts; /* QEMU's inline counters */
+	struct vc_stage_counts outside; /* … when the freeze began */
+	uint64_t spin[VC_LEDGER_CLASSES];
+	struct totals asked, begun, shown;
+} accounts[VC_MAX_HARTS];
+
+void vc_account_open(unsigned hart, struct vc_stage_counts *counts) { accounts[hart].counts = counts; }
+
+void vc_account_freeze(const struct vc_hart *h)
+{
+	if (vc.options.locks)
+		accounts[h->index].outside = *accounts[h->index].counts;
+}
+
+void vc_account_thaw(const struct vc_hart *h)
+{
+	if (vc.options.locks)
+		*accounts[h->index].counts = accounts[h->index].outside;
+}
+
+void vc_account_work(struct vc_hart *h, enum vc_stage stage, uint64_t cycles)
+{
+	h->retired[1] += cycles;
+	if (vc.options.locks)
+		accounts[h->index].counts->cycles[stage] += cycles;
+}
+
+static void total(const struct vc_hart *h, struct totals *out)
+{
+	const struct account *a = &accounts[h->index];
+
+	*out = (struct totals){ .clock = vc_clock(h), .stalled = h->stalled, .charged = h->charged, .waited = h->waited };
+	out->work = h->frozen ? a->outside : *a->counts;
+	memcpy(out->spin, a->spin, sizeof(out->spin));
+}
+
+/* All that was counted since the hart asked is spin instead. The event is told from inside a freeze. */
+static void end_spin(struct vc_hart *h)
+{
+	struct account *a = &accounts[h->index];
+
+	a->spin[HZ_VC_LOCK_CLASS(h->slot->arg1) % VC_LEDGER_CLASSES] += vc_clock(h) - a->asked.clock;
+	a->outside = a->asked.work;
+	h->stalled = a->asked.stalled;
+	h->charged = a->asked.charged;
+	h->waited = a->asked.waited;
+}
+
+void vc_account_event(struct vc_hart *h)
+{
+	struct account *a = &accounts[h->index];
+
+	if (!h->frozen)
+		return;
+	switch (h->slot->arg0) {
+	case HZ_VC_LOCK_ASKED: return total(h, &a->asked);
+	case HZ_VC_LOCK_WAITED: return end_spin(h);
+	case HZ_VC_ACCOUNT_RESET: return total(h, &a->begun);
+	case HZ_VC_ACCOUNT_SHOWN: return total(h, &a->shown);
+	}
+}
+
+/* --- report --- */
+
+/* Each part as it is written; returns what they are together. Charges are less than nothing where option hold makes sections shorter. */
+static uint64_t write_part(FILE *out, const char *comma, const char *name, uint64_t cycles)
+{
+	fprintf(out, "%s\"%s\": %" PRId64, comma, name, (int64_t)cycles);
+	return cycles;
+}
+
+static uint64_t write_stages(FILE *out, const struct totals *from, const struct totals *to)
+{
+	uint64_t sum = 0;
+
+	fprintf(out, "\"work\": {");
+	for (unsigned s = 0; s < VC_STAGES; s++)
+		sum += write_part(out, s ? ", " : "", vc_stage_names[s], to->work.cycles[s] - from->work.cycles[s]);
+	fprintf(out, "}");
+	return sum;
+}
+
+static uint64_t write_spin(FILE *out, const struct totals *from, const struct totals *to)
+{
+	const char *comma = "";
+	uint64_t sum = 0;
+
+	fprintf(out, ", \"spin\": {");
+	for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++) {
+		if (to->spin[c] == from->spin[c])
+			continue;
+		sum += write_part(out, comma, vc_lock_class_name(c), to->spin[c] - from->spin[c]);
+		comma = ", ";
+	}
+	fprintf(out, "}");
+	return sum;
+}
+
+static void write_account(FILE *out, unsigned hart)
+{
+	const struct totals *from = &accounts[hart].begun, *to = &accounts[hart].shown;
+	uint64_t sum;
+
+	fprintf(out, "%s\n      {\"hart\": %u, \"cycles\": %" PRIu64 ", ", hart ? "," : "", hart, to->clock - from->clock);
+	sum = write_stages(out, from, to);
+	sum += write_spin(out, from, to);
+	sum += write_part(out, ", ", "stalls", to->stalled - from->stalled);
+	sum += write_part(out, ", ", "charged", to->charged - from->charged);
+	sum += write_part(out, ", ", "idle", to->waited - from->waited);
+	fprintf(out, ", \"error\": %" PRId64 "}", (int64_t)(to->clock - from->clock - sum));
+}
+
+void vc_account_write_json(FILE *out)
+{
+	fprintf(out, "    \"accounts\": [");
+	for (unsigned i = 0; i < vc.harts && accounts[vc.harts - 1].shown.clock; i++)
+		write_account(out, i);
+	fprintf(out, "\n    ],\n");
+}
+
+/* Stages by address. */
+
+const char *const vc_stage_names[VC_STAGES] = {
+#define HZ_STAGE(name, ...) #name,
+#include "stages.def"
+};
+
+static uint64_t first[VC_STAGES + 1]; /* its first address, and the end of the last; all 0: unknown */
+
+void vc_stages_load(void)
+{
+	char symbol[64];
+
+	for (unsigned s = 0; s < VC_STAGES; s++) {
+		snprintf(symbol, sizeof(symbol), "stage_%s", vc_stage_names[s]);
+		first[s] = vc_symbol_value(symbol);
+	}
+	first[VC_STAGES] = UINT64_MAX;
+}
+
+enum vc_stage vc_stage_of(uint64_t pc)
+{
+	for (unsigned s = 0; s < VC_STAGE_other; s++)
+		if (pc >= first[s] && pc < first[s + 1])
+			return (enum vc_stage)s;
+	return VC_STAGE_other;
+}

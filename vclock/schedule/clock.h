@@ -1,0 +1,44 @@
+/* A hart's clock: cycles from retired instructions and charges; its conversion to device nanoseconds; freezing. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef VCLOCK_SCHEDULE_CLOCK_H
+#define VCLOCK_SCHEDULE_CLOCK_H
+
+#include "base/state.h"
+
+static inline uint64_t vc_clock(const struct vc_hart *h)
+{
+	return h->frozen ? h->base : h->base + (*h->retired - h->mark) * vc.options.cost.insn + h->retired[1];
+}
+
+static inline uint64_t vc_key(const struct vc_hart *h) { return vc_clock(h) << VC_HART_BITS | h->index; }
+
+/* Modelled cost of an instruction: nothing inside a freeze. */
+static inline void vc_charge(struct vc_hart *h, uint64_t cycles)
+{
+	if (h->frozen)
+		return;
+	h->base += cycles;
+	h->stalled += cycles;
+}
+
+/* Moves the clock forward to `cycles`, frozen or not; never backward. */
+static inline void vc_clock_raise(struct vc_hart *h, uint64_t cycles)
+{
+	uint64_t now = vc_clock(h);
+
+	if (cycles <= now)
+		return;
+	h->base += cycles - now;
+	h->waited += cycles - now;
+}
+
+/* Device time shown to firmware: rounded down. */
+uint64_t vc_cycles_to_ns(uint64_t cycles);
+/* First cycle at which the device time is at least ns; VC_NEVER if that is beyond the range of keys. */
+uint64_t vc_deadline_cycles(uint64_t ns);
+/* A duration, to the nearest cycle. */
+uint64_t vc_duration_cycles(uint64_t ns);
+/* Instructions that the clock counted: outside freezes. */
+uint64_t vc_counted(const struct vc_hart *h);
+
+#endif
