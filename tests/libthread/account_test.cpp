@@ -7,7 +7,7 @@
 #include "bench.hpp"
 
 extern "C" {
-#include "profile/account.h"
+#include "account.h"
 }
 
 namespace {
