@@ -15,6 +15,7 @@
  * and since the zone is collected once per such failure, that ends. Once flash reads are under way, the zone's reader count keeps them
  * from an erase. */
 
+/* A long read holds the lock of the map for this many lookups at a time: others get it in between. */
 enum { LOOKUP_SECTORS = 32 };
 
 /* Places from the front that follow one another. */
