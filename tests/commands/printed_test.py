@@ -59,8 +59,9 @@ def recording_is_possible():
 
 
 def ended(command):
-    """A target that lives until Ctrl-C gets a command to end with; its recording is then one of nothing."""
-    return f"{command} -- true" if command.startswith("./hartzone serve ") and "--nvme-tcp" in command and " -- " not in command else command
+    """A device that stays up until Ctrl-C gets a command to end with; its recording is then one of nothing."""
+    stays_up = command.split()[:2] == ["./hartzone", "serve"] and not {"--", "--list", "--help"} & set(command.split())
+    return f"{command} -- true" if stays_up else command
 
 
 def option(words, name, default):
