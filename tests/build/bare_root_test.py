@@ -199,18 +199,19 @@ class Ci(unittest.TestCase):
 
     def test_it_adds_up(self):
         good, skipped = "echo 5 passed, 0 failed", "echo why; echo 0 passed, 0 failed, 1 skipped; exit 75"
-        for test, bare, last, code in ((good, good, "10 passed, 0 failed", 0), (good, "echo 1 passed, 2 failed; exit 1", "6 passed, 2 failed", 1),
-                                       ("echo 4 passed, 1 failed; exit 1", skipped, "4 passed, 1 failed, 1 skipped", 1),
-                                       (good, skipped, "5 passed, 0 failed, 1 skipped", 0), ("exit 75", good, "5 passed, 1 failed", 1),
-                                       (good, "exit 137", "5 passed, 1 failed", 1), (good + "; exit 1", good, "10 passed, 1 failed", 1)):
-            run = self.run_ci(test, bare, "--bare")
-            self.assertEqual((run.returncode, run.stdout.splitlines()[-1]), (code, last), run.stdout)
+        for test, bare, last, code in ((good, good, ["10 passed, 0 failed"], 0), (good, "echo 1 passed, 2 failed; exit 1", ["6 passed, 2 failed"], 1),
+                                       ("echo 4 passed, 1 failed; exit 1", skipped, ["1 skipped", "4 passed, 1 failed"], 1),
+                                       (good, skipped, ["1 skipped", "5 passed, 0 failed"], 0), ("exit 75", good, ["5 passed, 1 failed"], 1),
+                                       (good, "echo begun; exit 124", ["1 skipped", "5 passed, 0 failed"], 0),
+                                       (good, "exit 137", ["5 passed, 1 failed"], 1), (good + "; exit 1", good, ["10 passed, 1 failed"], 1)):
+            run = self.run_ci(test, bare)
+            self.assertEqual((run.returncode, run.stdout.splitlines()[-len(last):]), (code, last), run.stdout)
 
     def test_what_it_calls(self):
-        run = self.run_ci('echo "$@"; echo 5 passed, 0 failed', 'echo "$1 $2 $3"; echo why; echo 0 passed, 0 failed, 1 skipped; exit 75', "--bare")
+        run = self.run_ci('echo "$@"; echo 5 passed, 0 failed', 'echo "$1 $2 $3"; echo why; echo 0 passed, 0 failed, 1 skipped; exit 75')
         self.assertEqual(run.stdout.splitlines(), ["test --strict --filter x", "test alone had 5 passed, 0 failed", "--debian 12 --", "why",
-                                                   "bare-root alone had 0 passed, 0 failed, 1 skipped", "5 passed, 0 failed, 1 skipped"])
-        run = self.run_ci('echo "$@"; echo 5 passed, 0 failed', "exit 1")
+                                                   "bare-root alone had 0 passed, 0 failed, 1 skipped", "1 skipped", "5 passed, 0 failed"])
+        run = self.run_ci('echo "$@"; echo 5 passed, 0 failed', "exit 1", "--no-bare")
         self.assertEqual(run.stdout.splitlines(), ["test --strict --filter x", "test alone had 5 passed, 0 failed", "5 passed, 0 failed"])
 
 
