@@ -8,21 +8,36 @@ from common.page import Page
 from common.usl import usl
 
 
+DASHES = ("-", "--", ":", "-.", (0, (1, 3)), (0, (6, 3)))
+FEW = 3 # lines, through which laws are drawn
+
+
+def looks(found):
+    """line → how it is drawn: a colour for each way to divide the locks (or for each kind, if there is one way), dashes for each kind."""
+    ways = list(dict.fromkeys((line.granularity, line.architecture) for line in found))
+    kinds = list(dict.fromkeys(line.kind for line in found))
+    if len(ways) == 1:
+        return {line: {"color": f"C{kinds.index(line.kind)}", "linestyle": "-"} for line in found}
+    return {line: {"color": f"C{ways.index((line.granularity, line.architecture))}", "linestyle": DASHES[kinds.index(line.kind) % len(DASHES)]}
+            for line in found}
+
+
 def throughput(ax, found):
-    """Measured points; with three worker counts or more the law through them, beyond them too."""
-    for key, line in found.items():
+    """Measured points; of few lines with three worker counts or more the law through them, beyond them too."""
+    for key, look in looks(found).items():
+        line = found[key]
         workers = [w for w, _ in line]
-        drawn = growth.bars(ax, line, label=key.name)
-        law = usl([(w, p["kiops"]) for w, p in line])
+        growth.bars(ax, line, color=look["color"])
+        law = usl([(w, p["kiops"]) for w, p in line]) if len(found) <= FEW else None
         beyond = [n / 4 for n in range(4, 4 * 2 * max(workers) + 1)] if law else workers
-        ax.plot(beyond, [law.at(n) for n in beyond] if law else [p["kiops"] for _, p in line], color=drawn[0].get_color(), linewidth=1)
+        ax.plot(beyond, [law.at(n) for n in beyond] if law else [p["kiops"] for _, p in line], linewidth=1, label=key.name, **look)
     ax.set(xlabel="FTL workers", ylabel="KIOPS (device time)", ylim=(0, None), title="Throughput")
     ax.legend(frameon=False)
 
 
 def time_lost(ax, found):
-    for key, line in found.items():
-        ax.plot([w for w, _ in line], [100 * scaling.lost(p) for _, p in line], marker="o", label=key.name)
+    for key, look in looks(found).items():
+        ax.plot([w for w, _ in found[key]], [100 * scaling.lost(p) for _, p in found[key]], marker="o", label=key.name, **look)
     ax.set(xlabel="FTL workers", ylabel="% of worker time", ylim=(0, None), title="Time lost to locks")
 
 
@@ -40,7 +55,7 @@ def stack(ax, name, line):
 
 
 def roles(ax, found):
-    key, line = next(iter(found.items()))
+    key, line = max(found.items(), key=lambda item: item[1][-1][1]["kiops"]) # the fastest line is the one that may be limited by them
     for role in line[0][1]["busy"]:
         ax.plot([w for w, _ in line], [100 * p["busy"][role] for _, p in line], marker="o", label=role)
     ax.set(xlabel="FTL workers", ylabel="% of its time", ylim=(0, 100), title=f"Busiest harts, and the link ({key.name})")

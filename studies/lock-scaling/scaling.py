@@ -3,10 +3,13 @@
 import collections
 
 from common import usl
+from common.elasticity import Interval
 from common.report import mean
 
 ROLES = ("hil", "tsu", "worker")
 FALLING = 0.05 # a loss of less is not called one, whatever the seeds say
+LIMITS = 1.1 # a lock is called a limit where throughput without it is so many times as high, at the lower end of its interval
+DIVIDED = {"class": "one lock for each class", "sharded": "several locks for each class", "fine": "a lock for each object"}
 
 
 def lost(p):
@@ -99,10 +102,28 @@ def growth(name, line, limit=None):
     return out + (f" With {most}: {limit}" if limit else "")
 
 
+def gains(measured, most):
+    """What dividing the one lock does at the most workers: the same seeds with other locks, and nothing else changed. Most gain first."""
+    at_most, found = {line_of(key): p for key, p in measured.items() if Key(*key).workers == most}, []
+    for line, p in at_most.items():
+        one = at_most.get(line._replace(granularity="global"))
+        if line.granularity in DIVIDED and one:
+            found.append((Interval([a / b for a, b in zip(p["kiops_by_seed"], one["kiops_by_seed"])]), line))
+    return [gained(gain, line, most) for gain, line in sorted(found, key=lambda item: -item[0].mean)]
+
+
+def gained(gain, line, most):
+    verdict = ("the one lock is the limit" if gain.low > LIMITS else "that is not enough" if gain.high < LIMITS else "whether that helps is not proven")
+    what = ", ".join([line.kind, *[line.architecture] * (line.architecture != "pipeline"), *[f"costs {line.costs}"] * (line.costs != "default")])
+    return (f"{what}, {most} workers: {DIVIDED[line.granularity]} in place of one lock for the whole FTL, all else equal, gives {gain.mean:.2f} times the "
+            f"throughput ({gain.low:.2f} to {gain.high:.2f}, 95 % over the seeds): {verdict}.")
+
+
 def conclusions(measured, seeds, limits=None):
     """Sentences, each of which its figures prove. limits: line → what an experiment said of its most workers."""
     most = max(Key(*key).workers for key in measured)
-    out = [growth(f"{line.name}, costs {line.costs}", points, (limits or {}).get(line)) for line, points in lines(measured).items() if len(points) > 1]
+    out = gains(measured, most) if len(seeds) > 1 else []
+    out += [growth(f"{line.name}, costs {line.costs}", points, (limits or {}).get(line)) for line, points in lines(measured).items() if len(points) > 1]
     if len(seeds) == 1:
         return out + ["One seed says nothing about differences of a few percent, such as those between kinds of lock (--seeds 1,2,3)."]
     at_most = {line_of(key): p for key, p in measured.items() if Key(*key).workers == most}

@@ -41,6 +41,14 @@ def case_of(args, part):
     return runs.read_yaml(cases()[args.case]).get(part, {})
 
 
+def as_the_case_says(args):
+    """A case may name what it compares, where the command line does not."""
+    for key, value in case_of(args, "study").items():
+        if key not in args.named:
+            setattr(args, key, value)
+    return args
+
+
 def without_nulls(values):
     return {key: without_nulls(value) if isinstance(value, dict) else value for key, value in values.items() if value is not None}
 
@@ -60,19 +68,20 @@ def options(words=None):
     arguments.add_names(p, "--costs", tuple(cost_models()), "default",
                         "what synchronisation costs the harts (docs/virtual-clock.md); 2x: twice the default, ideal: nothing")
     p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
-                   help="what the workers meet at: read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection "
-                        "(overwrites), as the files in studies/lock-scaling/cases have it")
+                   help="what the workers meet at: locks-only (reads on a device that does not queue; compares granularities with 1 to 16 "
+                        "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), as "
+                        "the files in studies/lock-scaling/cases have it")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     p.add_argument("--explain", action="store_true",
                    help="find by experiment what limits each line at its most workers, as ./hartzone explain does with groups of costs: some "
                         "fifteen more runs for each seed and line, of which there must be two or more seeds")
-    args = arguments.parsed(p, words)
+    args = as_the_case_says(arguments.parsed(p, words))
     if args.explain and len(set(args.seeds)) < 2:
         p.error("--explain takes two seeds or more, such as --seeds 1,2,3: one has no interval")
     if args.hil > 1 and "pipeline" not in args.architecture:
         p.error("--hil: no other hart of the host interface serves queue pairs with --architecture completion")
-    return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=args.granularity[:2])
+    return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=list(dict.fromkeys((args.granularity[0], args.granularity[-1]))))
 
 
 def device_of(args, kind, granularity, workers, costs, architecture):
@@ -140,6 +149,21 @@ def contended(result):
     return sum(lock["contended"] for lock in locks) / taken if taken else 0.0
 
 
+def queueing(result):
+    """Share of the requests' time in which they wait for dies, channels or the link."""
+    requests = [request["all"] for request in result["vclock"]["locks"]["requests"]]
+    return sum(r["flash_queue"] + r["link"] for r in requests) / sum(r["cycles"] for r in requests)
+
+
+def check_queueing(args, measured):
+    """A case about locks alone means nothing where requests wait for flash or the link."""
+    most = case_of(args, "queueing") or 1.0
+    for key, p in measured.items():
+        if p["queueing"] > most:
+            raise runs.StudyError(f"case {args.case} is about locks, but with {' '.join(map(str, key))} requests wait for flash and the link in "
+                                  f"{100 * p['queueing']:.0f} % of their time, not in at most {100 * most:.0f} %: take a faster device")
+
+
 def instances(result):
     """class → number of its locks that were used."""
     return collections.Counter(lock["class"] for lock in result["locks"])
@@ -157,6 +181,7 @@ def summarize(results):
         "read_p99_us": mean(t["read"]["latency_ns"]["p99"] / 1e3 for t in totals),
         "contended": mean(contended(r) for r in results),
         "busy": scaling.busy(results),
+        "queueing": mean(queueing(r) for r in results),
         "time": {use: mean(s.get(use, 0.0) for s in by_use) for use in uses},
         "ledger": ledger.of_run(results[0]),
         "locks_by_seed": [predicted.of_run(r) for r in results],
@@ -176,7 +201,8 @@ def figures(_, measured):
                 report.figure(f"contended acquisitions, {where}", 100 * p["contended"], "%"),
                 report.figure(f"busiest HIL hart, {where}", 100 * p["busy"]["hil"], "%"),
                 report.figure(f"busiest TSU hart, {where}", 100 * p["busy"]["tsu"], "%"),
-                report.figure(f"link to the host, {where}", 100 * p["busy"]["link"], "%")]
+                report.figure(f"link to the host, {where}", 100 * p["busy"]["link"], "%"),
+                report.figure(f"waits for flash and link, {where}", 100 * p["queueing"], "% of request time")]
     return out
 
 
@@ -191,10 +217,10 @@ def table(measured):
     classes, shown = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")}), labels(measured)
     by_model = predicted.kiops(measured)
     header = [*(name for _, name in shown), "KIOPS", "ticket model", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
-              *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %", "link busy %"]
+              *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %", "link busy %", "queues %"]
     return header, [[*(key[at] for at, _ in shown), p["kiops"], by_model.get(key), p["read_mean_us"], p["read_p99_us"], scaling.locks(p),
                      100 * p["contended"], 100 * p["time"]["work"], 100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes),
-                     100 * p["busy"]["hil"], 100 * p["busy"]["tsu"], 100 * p["busy"]["link"]] for key, p in measured.items()]
+                     100 * p["busy"]["hil"], 100 * p["busy"]["tsu"], 100 * p["busy"]["link"], 100 * p["queueing"]] for key, p in measured.items()]
 
 
 def show(measured):
@@ -237,6 +263,7 @@ def conclusions(args, measured):
 
 def derived(args, measured):
     """What study.json says beyond the points: laws by line, the model of a ticket lock, limits by experiment, and the conclusions."""
+    check_queueing(args, measured)
     fits = [{**line.labels, **found} for line, points in scaling.lines(measured).items() if (found := scaling.laws(points))]
     models = [{**line.labels, **found} for line, found in predicted.models(measured).items()]
     return {"laws": fits, "ticket_model": models, "conclusions": conclusions(args, measured),

@@ -137,6 +137,33 @@ class LockScaling(unittest.TestCase):
         self.assertLess(by_model["global"]["points"][1]["model"], 2)
         self.assertGreater(by_model["fine"]["points"][1]["model"], 3)
 
+    def test_the_case_of_locks_only(self):
+        found = self.run_once("--workers", "1,8", "--locks", "ticket", "--seeds", "1,2", "--case", "locks-only")
+        points = {(p["granularity"], p["workers"]): p for p in found["points"]}
+        self.assertEqual(sorted(points), [(way, n) for way in ("fine", "global") for n in (1, 8)], "the case says what it compares")
+        self.assertLess(max(p["queueing"] for p in points.values()), 0.05)
+        self.assertGreater(points["fine", 8]["kiops"], 7.5 * points["fine", 1]["kiops"])
+        self.assertGreater(points["fine", 8]["kiops"], 2 * points["global", 8]["kiops"])
+        self.assertGreater(points["global", 8]["time"]["spin global"], 0.3)
+        self.assertRegex(found["conclusions"][0], r"^ticket, completion, 8 workers: a lock for each object .*: the one lock is the limit\.$")
+
+    def test_a_case_of_locks_is_refused_where_flash_queues(self):
+        from common import readme, runs
+        lock_scaling = readme.module("lock-scaling")
+        args = lock_scaling.options(["--case", "locks-only"])
+        lock_scaling.check_queueing(args, {("mcs", "fine", 16): {"queueing": 0.05}})
+        with self.assertRaisesRegex(runs.StudyError, "with mcs fine 16 requests wait for flash and the link in 6 % of their time"):
+            lock_scaling.check_queueing(args, {("mcs", "fine", 16): {"queueing": 0.06}})
+
+    def test_dividing_a_lock_is_said_to_help_where_the_seeds_prove_it(self):
+        from common import readme
+        scaling = readme.module("lock-scaling").scaling
+        def said(*by_seed):
+            return scaling.gains({("mcs", way, 4, "default", "pipeline"): {"kiops_by_seed": kiops} for way, kiops in zip(("global", "fine"), by_seed)}, 4)[0]
+        self.assertIn("2.00 times the throughput (2.00 to 2.00, 95 % over the seeds): the one lock is the limit", said([1.0, 2.0], [2.0, 4.0]))
+        self.assertIn("whether that helps is not proven", said([1.0, 1.0], [2.0, 4.0]))
+        self.assertIn("that is not enough", said([1.0, 2.0], [1.0, 2.0]))
+
     def test_readers_wait_less_where_they_may_look_side_by_side(self):
         found = self.run_once("--workers", "8", "--locks", "ticket,rw", "--workload", str(TOP / "configs/workloads/random-read.yaml"), "--hil", "4", "--tsu", "8", "--no-pictures")
         ticket, rw = found["points"]
