@@ -12,7 +12,7 @@ page(args, sweep, fig)     a page.Page for report.html, if it has more to say th
 facts(args)                more entries of study.json
 derived(args, points)      the same of what was measured, if there is more than figures; the sentences of `conclusions` are printed
 rows(figure)               the table in README files: (what, paper, here) in words; figure(name) is a measured value;
-                           studies of no paper have none
+                           studies of no paper have none; a fourth part is the verdict, where the cells do not give it (common/verdict.py)
 tables(figures)            of the recorded figures: what studies/README.md shows of a study that has no rows
 directions(figure)         (sentence, whether it holds): what must come out in every form that a README file prints; the suite asserts it
 UNCERTAIN                  figure → factor of what the suite allows a figure to differ with other programs; 1 where it is not told

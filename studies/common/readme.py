@@ -7,6 +7,7 @@ import re
 import textwrap
 
 from common.runs import TOP, StudyError
+from common.verdict import verdict
 
 STUDIES = TOP / "studies"
 # What the top README shows of each paper: one row of one of its studies, by the row's first cell, and that cell in plain words.
@@ -54,9 +55,14 @@ def markdown(header, rows):
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
-def rows_of(name):
+def judged_rows_of(name):
+    """With a verdict in the end: the study's own, where its row has one."""
     figures = record(name)["figures"]
-    return [list(row) for row in module(name).rows(figures.__getitem__)]
+    return [[*row, verdict(*row[1:])] if len(row) == 3 else list(row) for row in module(name).rows(figures.__getitem__)]
+
+
+def rows_of(name):
+    return [row[:3] for row in judged_rows_of(name)]
 
 
 def paper_rows():
@@ -80,8 +86,8 @@ def blocks():
     for name in names:
         yield STUDIES / name / "README.md", name, markdown(["", "paper", "here"], rows_of(name)) + "\n\n" + image_line([name])
     if names:
-        every = [[f"`{name}`", *row] for name in names for row in rows_of(name)]
-        yield STUDIES / "RESULTS.md", "studies", markdown(["study", "", "paper", "here"], every) + "\n\n" + image_line(names)
+        every = [[f"`{name}`", *row] for name in names for row in judged_rows_of(name)]
+        yield STUDIES / "RESULTS.md", "studies", markdown(["study", "", "paper", "here", "verdict"], every) + "\n\n" + image_line(names)
         yield TOP / "README.md", "papers", markdown(["paper", "study", "figure", "value in the paper", "value here"], paper_rows())
     for name in shown_studies("tables"):
         if record_path(name).exists():

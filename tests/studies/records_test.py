@@ -20,6 +20,7 @@ run_by_study_python()
 if study_python():
     import figures
     from common import plot, readme, runs
+    from common.verdict import verdict
 
 STUDY = "conzone-fig6b"
 
@@ -90,6 +91,29 @@ class Records(unittest.TestCase):
                              text=True, check=False)
         self.assertEqual(run.returncode, 2)
         self.assertIn("--update records the default grid: leave out --seeds", run.stderr)
+
+
+@unittest.skipUnless(study_python(), "python3-matplotlib and python3-yaml are not installed")
+class Verdicts(unittest.TestCase):
+    def test_of_cells(self):
+        for paper, here, wanted in (
+                ("27.4 %", "27.6 %", "reproduced"), ("20.2 KIOPS", "20.1 KIOPS (1.6 % misses)", "reproduced"), ("50 %", "60 %", "not reproduced"),
+                ("+65 %", "+18 % (384.5 against 325.4 MiB/s)", "direction only"), ("+10 %", "-20.0 %", "not reproduced"), ("+1 %", "+6.2 %", "reproduced"),
+                ("+65 %, -24 %", "+75 %, -5.4 %", "direction only"), ("+65 %, -24 %", "+75 %, +5.4 %", "not reproduced"),
+                ("+37 to +44 %", "+40 %", "reproduced"), ("+37 to +44 %", "+70 %", "direction only"), ("5x to 13.6x", "1.3x (34 against 26)", "not reproduced"),
+                ("-96 %", "-95.2 %", "reproduced"), ("comparable", "-6.1 % (338 against 360 MiB/s)", "reproduced"), ("comparable", "-24.7 %", "not reproduced"),
+                ("higher", "98.1 against 74.0 us", "reproduced"), ("less", "0.0 against 11.8 MiB", "reproduced"), ("slower", "+3 %", "not reproduced"),
+                ("about 50 us", "49.3, 49.4, 49.3 us", "reproduced"), ("+15 % on average", "+11.4 % (94 against 85)", "reproduced")):
+            self.assertEqual(verdict(paper, here), wanted, (paper, here))
+
+    def test_what_cannot_be_held_against_it_has_none(self):
+        for paper, here in (("", "1.78"), ("1, 1 (MQSim)", "0.78, 0.57"), ("falls; rises", "23.3, 18.1"), ("never", "27 of 42"), ("more", "12"), ("+65 %, -24 %", "+75 %")):
+            self.assertEqual(verdict(paper, here), "", (paper, here))
+
+    def test_every_verdict_occurs(self):
+        found = [verdict(paper, here) for name in readme.shown_studies("rows") for _, paper, here in readme.rows_of(name)]
+        for word in ("reproduced", "direction only", "not reproduced"):
+            self.assertIn(word, found)
 
 
 @unittest.skipUnless(study_python(), "python3-matplotlib and python3-yaml are not installed")
