@@ -12,12 +12,12 @@ from hztest.needs import qemu_problem  # noqa: E402
 
 # A die's read takes 2 us, so 64 dies serve half as much again as the harts ask for; channels and link have room (at 3200 MiB/s the channels
 # that most threads' data lie on were the limit). The first reads of each chunk miss: a thread has four, and enough reads that these do not
-# count.
+# count. The device is prepared and started again: behind a prefill, reads wait for its programs.
 DEVICE = {"geometry": {"channels": 32, "blocks_per_plane": 48, "pages_per_block": 24},
           "timing": {"channel_bytes_per_s": "16000 MiB", "normal": {"read": "2us"}}, "zones": {"max_open": 32, "max_active": 32}, "buffers": {"count": 32},
           "l2p": {"cache": "32 MiB", "levels": "chunk", "chunk": "1 MiB", "log_entries": 4096},
           "link": {"bytes_per_s": "128000 MiB"}, "harts": {"tsus": 32, "inflight_requests": 4096}}
-WORKLOAD = {"name": "scaling", "mapping": "direct", "verify": False,
+WORKLOAD = {"name": "scaling", "mapping": "direct", "verify": False, "prepared": "kept",
             "common": {"read_ratio": 1.0, "pattern": "random", "block": "4 KiB", "queue_depth": 48, "think": "200ns",
                        "think_distribution": "exponential", "prefill": 0.1, "span_bytes": "4 MiB"}}
 COMPLETION, PIPELINE = {"architecture": "completion"}, {"hils": 6}

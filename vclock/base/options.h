@@ -36,17 +36,17 @@ struct vc_jitter_option {
 };
 
 struct vc_options {
-	unsigned harts;        /* 0: as many as QEMU has */
-	const char *ram;       /* file behind the guest's RAM, required */
-	const char *shm;       /* file of ivshmem #0, needed for HZ_VC_HOST_WAIT and HZ_VC_HOST_WAKE */
-	const char *nand;      /* file of ivshmem #1, whose bulk work the plugin then can do */
-	const char *elf;       /* image, for names in dumps and reports */
-	const char *report;    /* JSON result file */
-	const char *trace;     /* text file with every order point that the hash covers, to find where two runs part */
-	const char *timeline;  /* timeline.h */
-	const char *profile;   /* text file with how often each segment of code ran outside freezes */
-	uint64_t mhz;          /* frequency of every hart's clock */
-	const char *preset;    /* its word */
+	unsigned harts;       /* 0: as many as QEMU has */
+	const char *ram;      /* file behind the guest's RAM, required */
+	const char *shm;      /* file of ivshmem #0, needed for HZ_VC_HOST_WAIT and HZ_VC_HOST_WAKE */
+	const char *nand;     /* file of ivshmem #1, whose bulk work the plugin then can do */
+	const char *elf;      /* image, for names in dumps and reports */
+	const char *report;   /* JSON result file */
+	const char *trace;    /* text file with every order point that the hash covers, to find where two runs part */
+	const char *timeline; /* timeline.h */
+	const char *profile;  /* text file with how often each segment of code ran outside freezes */
+	uint64_t mhz;         /* frequency of every hart's clock */
+	const char *preset;   /* its word */
 	struct vc_costs cost;
 	unsigned data;        /* enum hz_clock_data: whether plain loads and stores fetch lines too (data.h) */
 	bool merge;           /* reads of one line go side by side */
