@@ -45,7 +45,8 @@ def options():
     p = arguments.parser("rtl", __doc__, "--quick", word="bench")
     arguments.add_quick(p)
     arguments.add_seed(p)
-    p.add_argument("--config", default=DEFAULT, metavar="NAME", help="configuration of the package, with more than one hart")
+    p.add_argument("--config", choices=machines.CONFIGURATIONS, default=DEFAULT, metavar="NAME",
+                   help=f"configuration of the package: {', '.join(machines.CONFIGURATIONS)}")
     arguments.add_number(p, "--latency", 1, 1000, 20, "cycles in which the memory behind the RTL answers")
     p.add_argument("--accesses", choices=("plain", "lr"), default="plain", metavar="plain|lr",
                    help="what reads and writes shared words on the RTL: loads and stores with fences, or LR and AMOSWAP")
@@ -59,10 +60,6 @@ def options():
     left_out = sorted(args.named & set(WHOLE))
     if args.record and left_out:
         p.error(f"--record takes all locks and cases: leave out --{left_out[0]}")
-    args.out.mkdir(parents=True, exist_ok=True) # before the package is fetched for its configurations
-    known = machines.configurations()
-    if args.config not in known:
-        p.error(f"--config: '{args.config}' is not one of {', '.join(known)}")
     return arguments.quickly(args, cases=["L1"], locks=["tas", "ttas", "mcs"])
 
 
@@ -156,6 +153,7 @@ def bench():
     problem = qemu_problem()
     if problem:
         raise runs.StudyError(problem)
+    args.out.mkdir(parents=True, exist_ok=True)
     measured = measure(args)
     show(measured)
     (args.out / "bench.json").write_text(json.dumps({"schema": SCHEMA, **facts(measured)}, indent=2) + "\n", encoding="utf-8")

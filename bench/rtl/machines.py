@@ -83,6 +83,10 @@ def block(scene, harts, words):
 
 
 # --- the RTL ---
+# Of the package whose hash requirements.txt has, those with more than one hart.
+CONFIGURATIONS = ("LitexFull4DConfig", "LitexFull4QConfig", "LitexLinux2DConfig", "LitexLinux2QConfig", "LitexLinux4Config")
+
+
 def wheel():
     """The package with the Verilog; pip looks at its hash, and loads it where it is not there yet."""
     found = sorted(WHEELS.glob("pythondata_cpu_rocket-*.whl"))
@@ -92,13 +96,6 @@ def wheel():
                  "-r", HERE / "requirements.txt", "-d", WHEELS], BUILD / "fetch.log", "pip download")
         found = sorted(WHEELS.glob("pythondata_cpu_rocket-*.whl"))
     return found[0]
-
-
-def configurations():
-    """Those of the package, by name, that have more than one hart."""
-    with zipfile.ZipFile(wheel()) as package:
-        names = [n.removeprefix(VERILOG + SYSTEM).removesuffix(".dts") for n in package.namelist() if n.endswith(".dts")]
-        return {name: harts for name in sorted(names) if (harts := harts_of(package, name)) > 1}
 
 
 def harts_of(package, name):
