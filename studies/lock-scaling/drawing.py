@@ -22,6 +22,16 @@ def looks(found):
             for line in found}
 
 
+def names(found):
+    """line → its name, without the architecture that all have."""
+    shown = len({line.architecture for line in found}) > 1
+    return {line: line.name if shown else line._replace(architecture="pipeline").name for line in found}
+
+
+def legend(ax, found):
+    ax.legend(frameon=False, fontsize=None if len(found) <= 2 * FEW else 8)
+
+
 def throughput(ax, found):
     """Measured points; of few lines with three worker counts or more the law through them, beyond them too."""
     for key, look in looks(found).items():
@@ -30,9 +40,9 @@ def throughput(ax, found):
         growth.bars(ax, line, color=look["color"])
         law = usl([(w, p["kiops"]) for w, p in line]) if len(found) <= FEW else None
         beyond = [n / 4 for n in range(4, 4 * 2 * max(workers) + 1)] if law else workers
-        ax.plot(beyond, [law.at(n) for n in beyond] if law else [p["kiops"] for _, p in line], linewidth=1, label=key.name, **look)
+        ax.plot(beyond, [law.at(n) for n in beyond] if law else [p["kiops"] for _, p in line], linewidth=1, label=names(found)[key], **look)
     ax.set(xlabel="FTL workers", ylabel="KIOPS (device time)", ylim=(0, None), title="Throughput")
-    ax.legend(frameon=False)
+    legend(ax, found)
 
 
 def time_lost(ax, found):
@@ -58,7 +68,7 @@ def roles(ax, found):
     key, line = max(found.items(), key=lambda item: item[1][-1][1]["kiops"]) # the fastest line is the one that may be limited by them
     for role in line[0][1]["busy"]:
         ax.plot([w for w, _ in line], [100 * p["busy"][role] for _, p in line], marker="o", label=role)
-    ax.set(xlabel="FTL workers", ylabel="% of its time", ylim=(0, 100), title=f"Busiest harts, and the link ({key.name})")
+    ax.set(xlabel="FTL workers", ylabel="% of its time", ylim=(0, 100), title=f"Busiest harts, and the link ({names(found)[key]})")
     ax.legend(frameon=False)
 
 

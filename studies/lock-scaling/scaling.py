@@ -138,10 +138,9 @@ def conclusions(measured, seeds, limits=None):
 
 
 def of_others(line):
-    """What is fixed in a comparison, as far as it is not as usual."""
-    out = f" of {line.kind}" if line.kind else ""
-    out += f", granularity {line.granularity}," if line.granularity not in (None, "device") else ""
-    return out + (f", {line.architecture}," if line.architecture not in (None, "pipeline") else "")
+    """What is fixed in a comparison, where it is not as usual."""
+    fixed = [f"granularity {line.granularity}"] * (line.granularity not in (None, "device")) + [line.architecture] * (line.architecture not in (None, "pipeline"))
+    return (f" of {line.kind}" if line.kind else "") + (f" ({', '.join(fixed)})" if fixed else "")
 
 
 def all_costs(measured):

@@ -78,7 +78,7 @@ class Conclusions(unittest.TestCase):
                     for (kind, granularity), faster in speed.items() for n in (1, 2)}
         told = scaling.conclusions(measured, [1, 2])
         for line in ("Granularities of mcs at 2 workers, costs default: fine > global.", "Kinds, granularity global, at 2 workers, costs default: mcs > tas.",
-                     "Kinds, granularity fine, at 2 workers, costs default: mcs = tas."):
+                     "Kinds (granularity fine) at 2 workers, costs default: mcs = tas."):
             self.assertIn(line, told)
 
     def test_architectures_are_compared_where_all_else_is_the_same(self):
@@ -88,7 +88,7 @@ class Conclusions(unittest.TestCase):
         told = scaling.conclusions(measured, [1, 2])
         for line in ("Architectures of mcs at 2 workers, costs default: completion > pipeline.",
                      "Architectures of tas at 2 workers, costs default: completion = pipeline.", "Kinds at 2 workers, costs default: mcs = tas.",
-                     "Kinds, completion, at 2 workers, costs default: mcs > tas."):
+                     "Kinds (completion) at 2 workers, costs default: mcs > tas."):
             self.assertIn(line, told)
         self.assertTrue(any(line.startswith("mcs completion, costs default: 2 workers reach 2.00 times") for line in told))
 
