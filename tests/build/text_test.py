@@ -91,6 +91,12 @@ class Text(unittest.TestCase):
                     wrong.append(f"{path.relative_to(TOP)} names {name}")
         self.none(wrong)
 
+    def test_pages_of_internals_are_short(self):
+        pages = sorted(TOP.glob("docs/internals/*.md"))
+        self.assertTrue(pages)
+        self.none([f"{path.relative_to(TOP)} has {lines} lines" for path in pages
+                   if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 250])
+
     def test_the_readme_is_short(self):
         self.assertLessEqual(len((TOP / "README.md").read_text(encoding="utf-8").splitlines()), 150, "a task has a page in docs/guide")
 
