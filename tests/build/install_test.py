@@ -99,7 +99,7 @@ class Installed(unittest.TestCase):
         self.assertTrue((self.prefix / f"lib/libhartzone.so.{library}").is_file())
         self.assertIn(f"[libhartzone.so.{library.split('.')[0]}]", called("readelf", "-d", self.prefix / "lib/libhartzone.so"))
         self.assertEqual(json.loads((TOP / "docs/result.schema.json").read_text())["properties"]["schema"]["const"], schema)
-        self.assertIn(f"| `schema` | `{schema}` |", (TOP / "docs/results.md").read_text())
+        self.assertIn(f"| `schema` | `{schema}` |", (TOP / "docs/reference/results.md").read_text())
         newest = re.search(r"^## (\S+).*\n\nlibhartzone (\S+), result schema `(\S+)`", (TOP / "CHANGELOG.md").read_text(), re.M)
         self.assertEqual(list(newest.groups()), [program, library, schema])
 
