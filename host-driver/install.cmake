@@ -20,6 +20,9 @@ install(FILES ${HZ_FIRMWARE_DIR}/firmware/main/firmware.elf DESTINATION ${parts}
 install(PROGRAMS ${CMAKE_SOURCE_DIR}/build/tools/bin/vhost-device-vsock DESTINATION ${parts} OPTIONAL)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs ${CMAKE_SOURCE_DIR}/traces DESTINATION ${data})
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${data})
+install(FILES ${CMAKE_SOURCE_DIR}/docs/reference/hartzone.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${CMAKE_SOURCE_DIR}/docs/reference/hartzone.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME hartzone)
+install(FILES ${CMAKE_SOURCE_DIR}/docs/reference/hartzone.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _hartzone)
 
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /) # so that any prefix will do, and the installed tree can move
 string(REGEX REPLACE "/$" "" up ${up})

@@ -1,4 +1,4 @@
-/* Presets of the virtual clock's costs: the defaults of the schema, and how each differs; docs/virtual-clock.md says where from. */
+/* Presets of the virtual clock's costs: the defaults of the schema, and how each differs; docs/internals/clock-costs.md says where from. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "clock_preset.h"
 

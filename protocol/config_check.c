@@ -189,7 +189,7 @@ static bool image_holds(const struct hz_device_config *cfg, struct hz_sentence *
 
 	if (bytes <= HZ_NAND_IMAGE_MOST)
 		return true;
-	begin(out, "blocks_per_plane", cfg->blocks_per_plane, "keep the NAND image (docs/format.md) within ");
+	begin(out, "blocks_per_plane", cfg->blocks_per_plane, "keep the NAND image (docs/reference/format.md) within ");
 	hz_say_number(out, HZ_NAND_IMAGE_MOST);
 	hz_say(out, " bytes: it would have ");
 	hz_say_number(out, bytes);

@@ -66,7 +66,7 @@ struct hz_region_timing {
 };
 HZ_ASSERT_SIZE(struct hz_region_timing, 40);
 
-/* Costs of the virtual clock in cycles of a hart (docs/virtual-clock.md says what each means and where its value comes from). The
+/* Costs of the virtual clock in cycles of a hart (docs/internals/clock-costs.md says what each means and where its value comes from). The
  * firmware does not read them: the host hands them to the plugin. */
 struct hz_clock_costs {
 	uint32_t preset; /* enum hz_clock_preset: where the costs below come from unless a file changes them */

@@ -141,7 +141,7 @@ struct hz_nand_layout {
 	uint32_t data_blocks, data_sectors; /* all blocks of a plane, or in timing-only mode its SLC blocks */
 };
 
-/* What the machine's 64-bit PCI window has (docs/format.md). */
+/* What the machine's 64-bit PCI window has (docs/reference/format.md). */
 #define HZ_NAND_IMAGE_MOST (16ull << 30)
 
 #ifdef __cplusplus

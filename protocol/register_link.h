@@ -6,7 +6,7 @@
  * not a multiple of 4 or that leaves the map breaks the protocol: the firmware closes the connection, the device stays up. Inside
  * the map, ERROR answers a write to a read-only or reserved register and an 8-byte access to anything but CAP, ASQ and ACQ.
  * Under the virtual clock a READ is answered at any time; a WRITE, or the connection's end, is acted upon where device time stands by
- * what the host had said in shm.h before it (docs/virtual-clock.md), so its answer may wait for commands that have been promised.
+ * what the host had said in shm.h before it (docs/internals/virtual-clock.md), so its answer may wait for commands that have been promised.
  * When the connection ends without a shutdown the controller resets itself (CC.EN = 0), so that the next host finds it idle. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_REGISTER_LINK_H

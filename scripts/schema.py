@@ -121,6 +121,35 @@ def constants():
     return found
 
 
+@functools.cache
+def record(name):
+    """[(offset, bytes, field, comment)] of a struct of the vendor log pages; a comment that stands alone has no field. Fields of a line share
+    the comment behind it; an array without a length has 0 bytes."""
+    text = "".join((TOP / path).read_text() for path in ("protocol/logs.h", "protocol/thread_logs.h"))
+    body = re.search(rf"^struct {name} \{{\n(.*?)^\}};", text, re.S | re.M)[1]
+    found, at = [], 0
+    for alone, kind, fields, note in re.findall(r"^\t(?:/\*\s*(.*?)\s*\*/|(uint\d+_t|struct \w+) ([^;]+);(?:[ \t]*/\* (.*?) \*/)?)$", body, re.M | re.S):
+        if alone:
+            found.append((at, 0, "", re.sub(r"\s*\n\t \* ", " ", alone)))
+            continue
+        one, width = member(kind)
+        at += -at % width
+        for field in fields.split(", "):
+            length = re.search(r"\[(\w*)\]", field)
+            size = one * (1 if not length else value_of(length[1]) if length[1] else 0)
+            found.append((at, size, field, note))
+            at += size
+    return found
+
+
+def member(kind):
+    """(bytes, alignment) of a type."""
+    if not kind.startswith("struct "):
+        return (int(re.search(r"\d+", kind)[0]) // 8,) * 2
+    fields = [one for one in record(kind.removeprefix("struct ")) if one[2]]
+    return fields[-1][0] + fields[-1][1], 8
+
+
 def value_of(text):
     """A constant expression of C: decimal numbers, names, + - * << and brackets."""
     text = {"UINT8_MAX": "255", "UINT32_MAX": str(2 ** 32 - 1)}.get(text, text)

@@ -24,7 +24,7 @@ void MachineFlags::add_to(CLI::App &command, const std::string &usual)
 	const std::vector<CLI::Option *> before = command.get_options();
 	command.option_defaults()->group("The device");
 	add_text(command, "--device", device, "FILE|NAME",
-		 "Device to build: a YAML file, or the name of one in configs/devices (docs/config.md has every key). Default: " +
+		 "Device to build: a YAML file, or the name of one in configs/devices (docs/reference/config.md has every key). Default: " +
 			 (device == "default" ? "default, 48 zones of 12 MiB TLC" : device) + ". E.g. --device conzone-paper");
 	add_count(command, "--workers", workers, 1, HZ_MAX_WORKERS,
 		  "FTL worker harts instead of the device file's, each on a hart of its own. E.g. --workers 8");
@@ -34,7 +34,7 @@ void MachineFlags::add_to(CLI::App &command, const std::string &usual)
 			usual);
 	add_text(
 		command, "--vclock", plugin_options, "KEY=VALUE,...",
-		"Change the virtual clock's costs for this run (docs/virtual-clock.md has the keys). E.g. --vclock remote=80,occupancy=40");
+		"Change the virtual clock's costs for this run (docs/internals/clock-costs.md has the keys). E.g. --vclock remote=80,occupancy=40");
 	add_text(
 		command, "--image", image, "FILE",
 		"Keep the flash in this file, which is made if it is missing; the data in it stay. Default: a temporary one. E.g. --image disk.img");

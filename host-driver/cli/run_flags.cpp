@@ -89,10 +89,11 @@ void RunFlags::add_workload_options(CLI::App &command)
 	command.option_defaults()->group("What to do");
 	add_text(
 		command, "--workload", workload, "FILE|NAME",
-		"What to do: a YAML file, or the name of one in configs/workloads (docs/config.md has every key). Default: default, a recording of "
+		"What to do: a YAML file, or the name of one in configs/workloads (docs/reference/config.md has every key). Default: default, a recording of "
 		"SQLite. E.g. --workload mixed");
-	add_text(command, "--trace", trace, "FILE",
-		 "Replay this recording instead, plain or compressed by xz, gzip or zstd (docs/traces.md). E.g. --trace traces/git.hzt.xz");
+	add_text(
+		command, "--trace", trace, "FILE",
+		"Replay this recording instead, plain or compressed by xz, gzip or zstd (docs/reference/traces.md). E.g. --trace traces/git.hzt.xz");
 	add_count(command, "--threads", threads, 1, HZ_MAX_IO_QUEUES,
 		  "Host threads, one NVMe queue pair each. Default: the workload's, 4 for a trace. E.g. --threads 2");
 	add_option(
@@ -109,12 +110,12 @@ void RunFlags::add_workload_options(CLI::App &command)
 	add_option(
 		command, "--iotailor", "superpage|SIZE",
 		"Split and group the writes to each sequential zone so that they arrive as superpages, the device's or of this size, as IOTailor of "
-		"ZMS does; what is begun waits in host memory (docs/config.md). Default: the workload's, none. E.g. --iotailor superpage",
+		"ZMS does; what is begun waits in host memory (docs/reference/config.md). Default: the workload's, none. E.g. --iotailor superpage",
 		[this](const std::string &text) { return take_tailor(text, *this); });
 	add_choice(
 		command, "--prepared", prepared, preparations,
 		"anew: what the workload writes before its measurement is written by this run. kept: the device is shut down then, and kept "
-		"for all runs that are prepared alike (docs/config.md); each begins by starting it. Default: the workload's, anew");
+		"for all runs that are prepared alike (docs/reference/config.md); each begins by starting it. Default: the workload's, anew");
 	add_flag(command, "--quick", quick, "A smaller run for a first look: an eighth of a workload, 2000 records of a trace");
 	add_flag(command, "--no-verify", no_verify,
 		 "Write zeros instead of a pattern, and check nothing that is read: less work for the host");
@@ -160,7 +161,7 @@ void RunFlags::add_check_options(CLI::App &command)
 		"figure. E.g. --timeline run.trace.json");
 	add_text(
 		command, "--out", out, "FOLDER",
-		"Write result.json there (docs/results.md) and report.html, a page with pictures of it, and make the folder if it is missing. "
+		"Write result.json there (docs/reference/results.md) and report.html, a page with pictures of it, and make the folder if it is missing. "
 		"Default: only the table. E.g. --out results");
 }
 

@@ -110,10 +110,11 @@ void add_trace(CLI::App &app)
 {
 	CLI::App *trace = app.add_subcommand("trace", "Look at a trace of any format, convert, cut or scale it");
 	trace->require_subcommand(1);
-	trace->footer("All read in one pass and constant memory. docs/traces.md describes the formats and how exact each figure is.\n"
-		      "Examples:\n"
-		      "  ./hartzone trace summary traces/git.hzt.xz\n"
-		      "  ./hartzone trace cut traces/git.hzt.xz --records 1000 --out results/first.hzt");
+	trace->footer(
+		"All read in one pass and constant memory. docs/reference/traces.md describes the formats and how exact each figure is.\n"
+		"Examples:\n"
+		"  ./hartzone trace summary traces/git.hzt.xz\n"
+		"  ./hartzone trace cut traces/git.hzt.xz --records 1000 --out results/first.hzt");
 	add_look(*trace, "detect", "Say what format a trace has, and what its first records mean",
 		 "The records are shown as lines of the native format: time in ns, stream, operation, address and length in bytes.\n"
 		 "Example: ./hartzone trace detect traces/git.hzt.xz",

@@ -1,4 +1,4 @@
-/* A device file: YAML to the record of protocol/device_config.h. docs/config.md names every key. */
+/* A device file: YAML to the record of protocol/device_config.h. docs/reference/config.md names every key. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 

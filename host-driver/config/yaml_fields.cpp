@@ -63,7 +63,7 @@ YAML::Node only_document(const std::string &text, const std::string &name)
 	if (node.IsNull())
 		throw ConfigError(
 			name +
-			":1: the file says nothing: write 'key: value' lines (docs/config.md), or leave the option out for the default");
+			":1: the file says nothing: write 'key: value' lines (docs/reference/config.md), or leave the option out for the default");
 	return node;
 }
 

@@ -1,6 +1,6 @@
 // Record: every I/O command that a served device got, and when, so that it can be repeated without the host that sent it.
 //
-// A text file (docs/format.md): a line for each command as it is placed, and one for each completion as it is handed over, in that order,
+// A text file (docs/reference/format.md): a line for each command as it is placed, and one for each completion as it is handed over, in that order,
 // so that it also says what a command may have waited for.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

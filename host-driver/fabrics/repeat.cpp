@@ -117,7 +117,7 @@ void Repeat::note(Lane &lane, const Completion &c)
 	const nvme_sqe &sqe = lane.commands[number]->sqe;
 	res::KindAccount &kind = lane.account.of(account_of(sqe.opcode));
 	lane.done.push_back({lane.pair->qid(), number, c.arrival_ns, c.completed_ns, c.result, c.status});
-	lane.account.digest.u16(static_cast<uint16_t>(lane.pair->qid())); // as that of any run (docs/results.md)
+	lane.account.digest.u16(static_cast<uint16_t>(lane.pair->qid())); // as that of any run (docs/reference/results.md)
 	lane.account.digest.u16(c.cid);
 	lane.account.digest.u16(c.status);
 	lane.account.digest.u64(c.latency_ns());

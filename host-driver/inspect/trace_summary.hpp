@@ -1,4 +1,4 @@
-/* What is in a trace: one pass, constant memory. docs/traces.md says how each figure is found and how exact it is. */
+/* What is in a trace: one pass, constant memory. docs/reference/traces.md says how each figure is found and how exact it is. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 

@@ -31,7 +31,7 @@ struct TailorFigures {
 	void merge(const TailorFigures &other);
 };
 
-/* docs/results.md, "iotailor". */
+/* docs/reference/results.md, "iotailor". */
 nlohmann::json json_of(const TailorFigures &figures);
 
 } // namespace hz::replay

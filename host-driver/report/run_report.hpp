@@ -7,7 +7,7 @@
 
 namespace hz::rep {
 
-// Pictures, tables, configuration and provenance of a result.json (docs/results.md), also of one that only says why the run failed, or
+// Pictures, tables, configuration and provenance of a result.json (docs/reference/results.md), also of one that only says why the run failed, or
 // where its power was cut.
 std::string run_report(const nlohmann::json &result);
 

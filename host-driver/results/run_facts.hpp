@@ -48,7 +48,7 @@ struct RunFacts : DeviceFigures {
 /* As in hil+tsu, of HZ_ROLE_… */
 std::string roles_text(uint32_t roles);
 
-/* 16 digits over the queues in order, then the log pages C0h…C3h: docs/results.md says byte by byte what goes in. */
+/* 16 digits over the queues in order, then the log pages C0h…C3h: docs/reference/results.md says byte by byte what goes in. */
 std::string digest_of(const RunFacts &facts);
 
 /* Sentences about broken accounting identities and wrong data; empty: the run stands. */
@@ -61,7 +61,7 @@ std::vector<std::string> warnings(const nlohmann::json &result);
 /* What the race check of the virtual clock found, a sentence each; empty too if it was off. */
 std::vector<std::string> races_of(const RunFacts &facts);
 
-/* The result file (docs/results.md, docs/result.schema.json). */
+/* The result file (docs/reference/results.md, docs/result.schema.json). */
 nlohmann::json result_json(const RunFacts &facts);
 
 /* The entries "deterministic", "deterministic_reason" and, of a run that did not end by itself, "digest": of the order in which the harts

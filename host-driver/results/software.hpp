@@ -8,7 +8,7 @@
 
 namespace hz::res {
 
-/* The entry "software" of a result (docs/results.md). An empty `plugin` means the real clock; a greeting that cannot be read, a QEMU that
+/* The entry "software" of a result (docs/reference/results.md). An empty `plugin` means the real clock; a greeting that cannot be read, a QEMU that
  * nobody knows (Machine::qemu_greeting). Throws std::runtime_error if a file cannot be read. */
 nlohmann::json software_info(const std::filesystem::path &firmware, const std::filesystem::path &plugin, const std::string &qemu_greeting);
 

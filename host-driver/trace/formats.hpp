@@ -1,4 +1,4 @@
-/* The trace formats: a parser of a line, or of a record of a binary file. docs/traces.md describes each with its units, its direction
+/* The trace formats: a parser of a line, or of a record of a binary file. docs/reference/traces.md describes each with its units, its direction
  * codes, and where its description is from. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once

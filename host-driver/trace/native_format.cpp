@@ -1,4 +1,4 @@
-/* The native trace format: a header line, then `time stream operation [address [length]] [words]` (docs/traces.md). */
+/* The native trace format: a header line, then `time stream operation [address [length]] [words]` (docs/reference/traces.md). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 
@@ -93,7 +93,8 @@ bool take_words(const FieldList &f, size_t index, const ParseState &state, Recor
 			return wrong_field(f, index, "nothing: only of a write or append is durability asked", why) == Parsed::record;
 		if (!is_durable && !is_flush && (hint == hints || !state.words))
 			return wrong_field(f, index,
-					   state.words ? "one of the words behind an operation (docs/traces.md)" : "durable or nothing",
+					   state.words ? "one of the words behind an operation (docs/reference/traces.md)"
+						       : "durable or nothing",
 					   why) == Parsed::record;
 		r.durable |= is_durable;
 		r.flush_first |= is_flush;

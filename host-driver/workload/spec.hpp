@@ -1,4 +1,4 @@
-/* A workload as its YAML file describes it (docs/config.md names every key). */
+/* A workload as its YAML file describes it (docs/reference/config.md names every key). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 

@@ -24,7 +24,7 @@ def _pandas():
 
 
 class Result(dict):
-    """result.json of a run (docs/results.md), with what the run was told in `parameters`."""
+    """result.json of a run (docs/reference/results.md), with what the run was told in `parameters`."""
 
     def __init__(self, values, parameters):
         super().__init__(values)

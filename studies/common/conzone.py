@@ -45,7 +45,7 @@ def misses(result):
 
 
 def logical_wait_ns(result, name):
-    """Of all that waited in a queue for what this logical lock stands for (docs/locking.md)."""
+    """Of all that waited in a queue for what this logical lock stands for (docs/reference/locks.md)."""
     return sum(c["wait"]["ns"] for c in result["vclock"]["locks"]["logical"] if c["class"] == name)
 
 

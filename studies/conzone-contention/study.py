@@ -10,7 +10,7 @@ from common.report import mean  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "conzone-contention"
-# Structure → its spin lock's class, and the logical lock that it is waited for in a queue (docs/locking.md).
+# Structure → its spin lock's class, and the logical lock that it is waited for in a queue (docs/reference/locks.md).
 STRUCTURES = {"zone map": ("zone", "zone"), "L2P cache": ("l2p", "fetch"), "write buffers": ("buffer", "buffer")}
 # Readers stay away from the zone that was prefilled last: units of it may still be on their way to flash.
 LOADS = {"read": {"read_ratio": 1.0, "pattern": "random", "prefill": 1.0, "zones": 2, "span": 0.5},

@@ -14,7 +14,7 @@ NAME = "conzone-fig6b"
 PAPER_BANDWIDTH, PAPER_WAF = 65, -24
 # Second thread's zone: with two buffers bound by zone number modulo 2, zone 1 has the other buffer, zone 2 shares it with zone 0.
 PLACES = {"apart": 1, "shared": 2}
-# … and how the one buffer changes hands there (docs/config.md, buffers): the device's way first.
+# … and how the one buffer changes hands there (docs/reference/config.md, buffers): the device's way first.
 POLL = "1us" # of a dispatcher that goes round two queues: assumed
 HANDOVERS = {"kept": {"handover": "kept"}, "fair": {"handover": "fair"}, "polled": {"handover": "polled", "poll": POLL}}
 WAYS = {f"{release}, {name}": {"release": release, **handover} for release in ("programmed", "transferred") for name, handover in HANDOVERS.items()}

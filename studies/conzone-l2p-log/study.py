@@ -19,7 +19,7 @@ SIZES = [256, 1024, 4096]
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
     arguments.add_numbers(p, "--entries", 256, 1 << 20, ",".join(map(str, SIZES)), "changed entries that the log holds; 1024 is the preset's")
-    arguments.add_names(p, "--policies", POLICIES, ",".join(POLICIES), "when it is written (docs/config.md, l2p)")
+    arguments.add_names(p, "--policies", POLICIES, ",".join(POLICIES), "when it is written (docs/reference/config.md, l2p)")
     arguments.add_number(p, "--volume", 1, 1024, 24, "MiB that each of the two writers writes")
     arguments.add_update(p)
     args = arguments.parsed(p, words)

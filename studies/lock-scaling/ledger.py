@@ -1,4 +1,4 @@
-"""What the ledger of locks (docs/results.md, vclock.locks) says of a point: which locks cost most, how long each class waits, who waits for
+"""What the ledger of locks (docs/reference/results.md, vclock.locks) says of a point: which locks cost most, how long each class waits, who waits for
 whom, what is taken while what is held, and what is waited for in a queue instead of a spin."""
 # SPDX-License-Identifier: BSD-3-Clause
 from common import plot

@@ -66,7 +66,7 @@ def options(words=None):
                         "is protected; device: as its file says; owner: so too, but commands go to the workers that own their zones")
     arguments.add_number(p, "--shards", 2, 4096, 4, "locks of a class under --granularity sharded")
     arguments.add_names(p, "--costs", tuple(cost_models()), "default",
-                        "what synchronisation costs the harts (docs/virtual-clock.md); 2x: twice the default, ideal: nothing")
+                        "what synchronisation costs the harts (docs/internals/clock-costs.md); 2x: twice the default, ideal: nothing")
     p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
                    help="what the workers meet at: locks-only (reads on a device that does not queue; compares granularities with 1 to 16 "
                         "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), as "

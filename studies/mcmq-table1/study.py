@@ -16,7 +16,7 @@ PAPER = {"read, LSB": (56.2, 1.6, 60.7, 17.2), "read, MSB": (71.5, 8.4, 71.3, 26
          "program, MSB": (1578.5, 68.5, 1584.6, 323.6), "erase": (1200.0, 8.0, 1200.0, 300.0)}
 NO_CHANNEL = {"channel_bytes_per_s": 0, "command": 0} # so that a die is busy with its array only
 TIMELINE = "timeline.json"
-FLASH_PROCESS = 2 # in a timeline (docs/results.md)
+FLASH_PROCESS = 2 # in a timeline (docs/reference/results.md)
 CUT = {"blocks_per_plane": 40, "pages_per_block": 8}
 
 

@@ -88,7 +88,8 @@ class Installed(unittest.TestCase):
 
     def test_what_a_run_needs_is_installed(self):
         for name in ("lib/hartzone/firmware.elf", "lib/hartzone/libvclock.so", "share/hartzone/configs/devices/default.yaml",
-                     "share/hartzone/traces/sqlite-wal.hzt.xz", "include/hartzone.h", "share/hartzone/LICENSE"):
+                     "share/hartzone/traces/sqlite-wal.hzt.xz", "include/hartzone.h", "share/hartzone/LICENSE", "share/man/man1/hartzone.1",
+                     "share/bash-completion/completions/hartzone", "share/zsh/site-functions/_hartzone"):
             self.assertTrue((self.prefix / name).is_file(), name)
         self.assertNotIn(str(TOP), called("ldd", self.prefix / "bin/hartzone") + (self.prefix / "lib/pkgconfig/libhartzone.pc").read_text())
 
@@ -99,7 +100,7 @@ class Installed(unittest.TestCase):
         self.assertTrue((self.prefix / f"lib/libhartzone.so.{library}").is_file())
         self.assertIn(f"[libhartzone.so.{library.split('.')[0]}]", called("readelf", "-d", self.prefix / "lib/libhartzone.so"))
         self.assertEqual(json.loads((TOP / "docs/result.schema.json").read_text())["properties"]["schema"]["const"], schema)
-        self.assertIn(f"| `schema` | `{schema}` |", (TOP / "docs/results.md").read_text())
+        self.assertIn(f"| `schema` | `{schema}` |", (TOP / "docs/reference/results.md").read_text())
         newest = re.search(r"^## (\S+).*\n\nlibhartzone (\S+), result schema `(\S+)`", (TOP / "CHANGELOG.md").read_text(), re.M)
         self.assertEqual(list(newest.groups()), [program, library, schema])
 

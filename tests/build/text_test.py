@@ -16,7 +16,7 @@ NOT_TEXT = (".xz", ".png")
 OPENING = {".c": ("/* ", "// "), ".h": ("/* ", "// "), ".cpp": ("// ", "/* "), ".hpp": ("// ", "/* "), ".S": ("/* ", "# "), ".def": ("/* ",), ".ld": ("/* ",),
            ".py": ('"""', "#!"), ".cmake": ("# ",), ".txt": ("# ", "cmake_minimum_required"), ".yaml": ("# ",), ".md": ("# ",)}
 SOURCES = (*(suffix for suffix in OPENING if suffix not in (".md", ".txt", ".yaml")), ".in")
-SCRIPTS = ("CMakeLists.txt", "hartzone", "setup", "record-trace", "arrows", "update-docs", "run")
+SCRIPTS = ("CMakeLists.txt", "hartzone", "setup", "record-trace", "arrows", "update-cli", "update-docs", "run")
 # A file named in running text: with a folder, or a document.
 NAMED = re.compile(r"(?<![\w./<*-])((?:[\w.-]+/)*[\w.-]+\.(?:md|c|h|cpp|hpp|py|yaml|cmake|txt|S))(?![\w/*-])")
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
@@ -87,9 +87,17 @@ class Text(unittest.TestCase):
                 if "://" not in link and not (path.parent / link).exists():
                     wrong.append(f"{path.relative_to(TOP)} links to {link}")
             for name in sorted({re.sub(r"^(\.\./)+", "", name) for name in NAMED.findall(text)}):
+                if re.search(r"(^|/)[A-Z]{3,}/", name):
+                    continue  # stands for one of the reader's
                 if ("/" in name or name.endswith(".md")) and not any(one.endswith("/" + name) for one in known):
                     wrong.append(f"{path.relative_to(TOP)} names {name}")
         self.none(wrong)
+
+    def test_pages_of_internals_are_short(self):
+        pages = sorted(TOP.glob("docs/internals/*.md"))
+        self.assertTrue(pages)
+        self.none([f"{path.relative_to(TOP)} has {lines} lines" for path in pages
+                   if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 250])
 
     def test_the_readme_is_short(self):
         self.assertLessEqual(len((TOP / "README.md").read_text(encoding="utf-8").splitlines()), 150, "a task has a page in docs/guide")

@@ -5,7 +5,7 @@ import re
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 # What is printed twice runs where it comes first; a study's own README knows best what its command should give.
-PATTERNS = ["studies/*/README.md", "studies/README.md", "studies/RESULTS.md", "bench/*/README.md", "traces/README.md", "docs/*.md", "docs/guide/*.md",
+PATTERNS = ["studies/*/README.md", "studies/README.md", "studies/RESULTS.md", "bench/*/README.md", "traces/README.md", "docs/*.md", "docs/*/*.md",
             "CONTRIBUTING.md", "README.md"]
 PROGRAMS = ("./", "scripts/", "cc ", "cmake", "ninja", "ctest", "python3", "git ", "sudo", "apt", "pip", "bash", "sh ", "export ", "cd ")
 # A word in capital letters stands for the reader's own; in a block, which is there to be copied, it may not.

@@ -1,5 +1,6 @@
-"""The ledger of memory, as the firmware tells it: it adds up, documents say the same, and a device that does not fit is refused with it."""
+"""The ledger of memory, as the firmware tells it: it adds up, a document has its sums, and a device that does not fit is refused with it."""
 # SPDX-License-Identifier: BSD-3-Clause
+import itertools
 import os
 import pathlib
 import re
@@ -40,6 +41,24 @@ def memories(text):
     return found
 
 
+def owners(text, memory):
+    """{owner: KiB of its lines in this memory}"""
+    found, inside = {}, False
+    for line in text.splitlines():
+        if line[:1].strip():
+            inside = line.startswith(f"{memory}: ")
+        elif inside and (one := re.match(r" +(\d+) bytes  (.{20}) ", line)):
+            found[one[2].strip()] = found.get(one[2].strip(), 0) + int(one[1]) / 1024
+    return found
+
+
+def rows(text, head):
+    """The table of a document below this head: {first cell: the others}"""
+    lines = text[text.index(head):].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("| ").split("|")] for line in itertools.takewhile(lambda line: line.startswith("|"), lines)]
+    return {first: others for first, *others in cells}
+
+
 @unittest.skipIf(MISSING, MISSING)
 class Ledger(unittest.TestCase):
     def test_its_lines_are_its_sums(self):
@@ -75,9 +94,23 @@ class Ledger(unittest.TestCase):
             path.write_text(device)
             self.assertLess(memories(info(path).stdout)["DRAM"][1] + (512 << 10), with_copies["DRAM"][1])
 
-    def test_documents_say_what_devices_tell(self):
-        run = called(sys.executable, TOP / "scripts" / "update-ledger", "--check")
-        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+    def assert_near(self, documented, measured, what):
+        """Structures grow by a word now and then; what grows by more is a change that a reader wants to know of."""
+        self.assertLessEqual(abs(float(documented) - measured), 0.05 * max(measured, 8), f"docs/internals/memory.md: {what}: {documented}, measured {measured:.1f}")
+
+    def test_the_document_has_the_devices_figures(self):
+        text = (TOP / "docs/internals/memory.md").read_text()
+        totals = rows(text, "| device |")
+        self.assertGreaterEqual(len(totals), 4)
+        for device, documented in totals.items():
+            measured = memories(info(device).stdout)
+            for memory, kib in zip(("SRAM", "DRAM", "lent to mount"), documented, strict=True):
+                self.assert_near(kib, measured.get(memory, (0, 0))[1] / 1024, f"{memory} of {device}")
+        measured, documented = owners(info("conzone-paper").stdout, "SRAM"), rows(text, "| owner in `conzone-paper` |")
+        for owner in measured:
+            if owner in documented or measured[owner] >= 24:
+                self.assertIn(owner, documented)
+                self.assert_near(documented[owner][0], measured[owner], owner)
 
 
 if __name__ == "__main__":

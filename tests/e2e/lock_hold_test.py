@@ -1,4 +1,4 @@
-"""How long locks are held, measured on the image: docs/locking.md says that it does not grow with the device. A device whose
+"""How long locks are held, measured on the image: docs/internals/locking.md says that it does not grow with the device. A device whose
 superblocks are twice as large keeps every class within the same bounds."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json

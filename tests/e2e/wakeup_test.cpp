@@ -1,5 +1,5 @@
 // Single commands while threads of QEMU are stopped at random, one to three at a time, as a host that is short of CPUs may do: whoever sleeps is
-// woken. HARTZONE_TEST_SEED and HARTZONE_TEST_ROUNDS choose other stops and more commands. What it found: docs/design.md.
+// woken. HARTZONE_TEST_SEED and HARTZONE_TEST_ROUNDS choose other stops and more commands. What it found: docs/internals/time.md.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

@@ -47,7 +47,7 @@ TEST(LockClasses, HaveNamesOfTheirOwnAndZonesAreOutermost)
 	EXPECT_GT(classes[HZ_LC_SLC].level, classes[HZ_LC_L2P].level);
 }
 
-// A device's own harts keep the order: docs/locking.md.
+// A device's own harts keep the order: docs/internals/locking.md.
 TEST(LockClasses, AZoneInsideTheMapIsCaught)
 {
 	Rig rig(ftl_config());

@@ -164,7 +164,7 @@ hz_device_config preset(const std::string &name) { return hz::conf::load_device(
 
 } // namespace
 
-// Instructions come on top: some 0.3 s at 1 GHz (docs/design.md, "What a mount costs").
+// Instructions come on top: some 0.3 s at 1 GHz (docs/internals/recovery.md, "What a mount costs").
 TEST(FullMount, OneTerabyteWithItsMapInFlash)
 {
 	const hz_device_config cfg = preset("conzone-1tb");

@@ -161,7 +161,7 @@ void collect(const json &value, std::set<std::string> &keys)
 TEST(ResultJson, TheDocumentNamesEveryKey)
 {
 	std::stringstream text;
-	text << std::ifstream(HZ_TREE "/docs/results.md").rdbuf();
+	text << std::ifstream(HZ_TREE "/docs/reference/results.md").rdbuf();
 	std::set<std::string> keys;
 	collect(res::result_json(balanced_trace()), keys);
 	EXPECT_GT(keys.size(), 100u);

@@ -97,7 +97,7 @@ class Sources(unittest.TestCase):
         called(TREE, sys.executable, "scripts/arrows", "--check")
 
     def test_the_documents_name_them(self):
-        text = "".join((TREE / "docs" / name).read_text(encoding="utf-8") for name in ("config.md", "locking.md"))
+        text = "".join((TREE / "docs" / name).read_text(encoding="utf-8") for name in ("reference/config.md", "reference/locks.md"))
         for row in ("| `planted` | none | the lock, written by each retry |", "| `planted` | 0 to 1 s | 0 | added to the array time of each read |",
                     "`planted`: youngest of those at most half valid", "| planted.yaml | small-mixed.yaml with the planted lock kind"):
             self.assertIn(row, text)

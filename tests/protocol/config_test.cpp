@@ -380,9 +380,10 @@ TEST(Config, TheLargestDeviceIsToldInBytes)
 	}
 	EXPECT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
 	ASSERT_TRUE(hz_machine_config_check(&cfg, text, sizeof text));
-	EXPECT_EQ(std::string(text),
-		  "blocks_per_plane is " + std::to_string(cfg.blocks_per_plane) +
-			  ", but it must keep the NAND image (docs/format.md) within 17179869184 bytes: it would have 34359738368.");
+	EXPECT_EQ(
+		std::string(text),
+		"blocks_per_plane is " + std::to_string(cfg.blocks_per_plane) +
+			", but it must keep the NAND image (docs/reference/format.md) within 17179869184 bytes: it would have 34359738368.");
 }
 
 TEST(Config, GranularityIsWhatAClassCanHave)

@@ -78,6 +78,19 @@ class Lists(unittest.TestCase):
         for text in sources(["libthread/include", "libthread/locks", "libthread/src", "libthread/port"]):
             self.assertNotRegex(text, r"device_config|device_fields|lock_classes|logical_locks\.|\bHZ_LC_|\bHZ_LOGICAL_|\blogs\.h")
 
+    def test_records_of_log_pages_lie_where_a_compiler_puts_them(self):
+        names = re.findall("<!-- table: record (.+?) -->", (TOP / "docs/reference/log-pages.md").read_text())
+        text = "".join((TOP / "protocol" / name).read_text() for name in ("logs.h", "thread_logs.h"))
+        self.assertEqual(sorted(names), sorted(set(re.findall(r"^struct (\w+) \{", text, re.M))), "each has a table")
+        lines = [f'_Static_assert(offsetof(struct {name}, {field.partition("[")[0]}) == {at}, "{name}.{field}");' for name in names
+                 for at, _, field, _ in schema.record(name) if field]
+        lines += [f'_Static_assert(sizeof(struct {name}) == {end}, "{name}");' for name in names
+                  for end in [max(at + size for at, size, *_ in schema.record(name))]]
+        self.assertGreater(len(lines), 100)
+        run = subprocess.run(["cc", "-std=c11", "-fsyntax-only", "-I", TOP / "protocol", "-x", "c", "-"], text=True, capture_output=True, check=False,
+                             input="\n".join(["#include <stddef.h>", '#include "device_config.h"', '#include "logs.h"', *lines, ""]))
+        self.assertEqual(run.returncode, 0, run.stderr)
+
     def test_the_documents_show_the_lists(self):
         run = subprocess.run([sys.executable, TOP / "scripts" / "update-docs", "--check"], capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)

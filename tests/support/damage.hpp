@@ -67,7 +67,7 @@ inline std::vector<uint64_t> zone_table_copies(const nand_media &media)
 	}
 	return copies;
 }
-// A record of the zone table, as docs/format.md has it.
+// A record of the zone table, as docs/reference/format.md has it.
 struct ZoneRecord {
 	uint32_t generation, state, finish, fence_offset;
 	uint64_t fence_sequence, reset_sequence;

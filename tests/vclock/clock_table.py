@@ -1,4 +1,4 @@
-"""The table of docs/virtual-clock.md: what plain multi-threaded emulation reports for the lock benchmark, beside the virtual clock.
+"""The table of docs/internals/clock-evidence.md: what plain multi-threaded emulation reports for the lock benchmark, beside the virtual clock.
 
 Both columns run the same lockbench.elf. Numbers are completions per second of the machine's own time, relative to
 one hart; in brackets the spread of the runs, (max - min) / mean. Prints Markdown. Needs HARTZONE_VCLOCK and

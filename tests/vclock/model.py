@@ -1,4 +1,4 @@
-"""Independent discrete-event model of harts under the virtual clock, from the rules in docs/virtual-clock.md.
+"""Independent discrete-event model of harts under the virtual clock, from the rules in docs/internals/virtual-clock.md and clock-costs.md.
 
 It shares no code with the plugin: instruction counts come from objdump (rv64.py), time from a heap of events. Events
 are the order points; the event with the smallest (clock, hart) happens next."""

@@ -209,7 +209,7 @@ TEST(Options, CachesHaveAPowerOfTwoOfSets)
 	EXPECT_FALSE(Parsed({word("cache_ways", HZ_MAX_CACHE_WAYS + 1)}).good);
 }
 
-// What docs/virtual-clock.md says that others have measured.
+// What docs/internals/clock-costs.md says that others have measured.
 TEST(Options, PresetsHaveWhatWasMeasured)
 {
 	hz_clock_costs server, small, single;
@@ -290,7 +290,7 @@ TEST(Options, PresetsSetEveryCost)
 		EXPECT_EQ(o.cost.csr, from.csr);
 		EXPECT_EQ(o.store_buffer, from.store_buffer);
 	}
-	// A hit, and a line of another core of the socket: docs/virtual-clock.md says where from.
+	// A hit, and a line of another core of the socket: docs/internals/clock-costs.md says where from.
 	EXPECT_EQ(Parsed({"preset=server"}).options.cost.local, 20u);
 	EXPECT_EQ(Parsed({"preset=server"}).options.cost.remote, 124u);
 	EXPECT_STREQ(Parsed({}).options.preset, presets[HZ_CLOCK_DEFAULT].word);

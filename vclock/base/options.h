@@ -10,7 +10,7 @@
 enum { VC_PIN_OFF = -1, VC_PIN_AUTO = -2 };
 enum vc_switch { VC_SWITCH_AUTO, VC_SWITCH_USER, VC_SWITCH_FUTEX };
 
-/* Costs in cycles of the hart's clock; sources and meaning: docs/virtual-clock.md. */
+/* Costs in cycles of the hart's clock; sources and meaning: docs/internals/clock-costs.md. */
 struct vc_costs {
 	uint64_t insn;                               /* every retired instruction */
 	uint64_t local;                              /* synchronising access to a line this hart already holds */

@@ -1,4 +1,4 @@
-// BootWatch: the list of failures that QEMU survives was found by running them (docs/design.md).
+// BootWatch: the list of failures that QEMU survives was found by running them.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/machine/boot_watch.hpp"
 
