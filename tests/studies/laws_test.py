@@ -77,7 +77,7 @@ class Conclusions(unittest.TestCase):
         measured = {(kind, granularity, n, "default", "pipeline"): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
                     for (kind, granularity), faster in speed.items() for n in (1, 2)}
         told = scaling.conclusions(measured, [1, 2])
-        for line in ("Granularities of mcs at 2 workers, costs default: fine > global.", "Kinds, granularity global, at 2 workers, costs default: mcs > tas.",
+        for line in ("Granularities of mcs at 2 workers, costs default: fine > global.", "Kinds (granularity global) at 2 workers, costs default: mcs > tas.",
                      "Kinds (granularity fine) at 2 workers, costs default: mcs = tas."):
             self.assertIn(line, told)
 
