@@ -8,10 +8,13 @@ import functools
 import math
 
 LAW = {"throughput": -1.0, "mean": 1.0, "p99": 1.0}
+NAMES = {"throughput": "throughput", "mean": "mean latency", "p99": "p99"} # for people
 CONFIDENCE = 0.95
 TOGETHER = 2 * len(LAW) # sums and controls that are asked at once
 NEAR = 0.02 # a sum that is as near to its law keeps it: times are whole nanoseconds, and changes are no differentials
 WIDE = 0.5 # an interval of a sum that reaches farther to each side proves nothing
+REST = "what is in no cost"
+MOST_SEEDS = 64 # that one would ask for
 
 
 @functools.cache
@@ -34,14 +37,18 @@ class Interval:
     """A mean over seeds, and where it lies with the given confidence. One seed says nothing: the interval has no ends."""
 
     def __init__(self, values, confidence=CONFIDENCE):
-        self.values, self.mean = list(values), sum(values) / len(values)
+        self.values, self.mean, self.confidence = list(values), sum(values) / len(values), confidence
         n = len(self.values)
-        spread = math.sqrt(sum((v - self.mean) ** 2 for v in self.values) / (n - 1) / n) if n > 1 else math.inf
-        self.half = student(n - 1, confidence) * spread if n > 1 else math.inf
+        self.deviation = math.sqrt(sum((v - self.mean) ** 2 for v in self.values) / (n - 1)) if n > 1 else math.inf
+        self.half = student(n - 1, confidence) * self.deviation / math.sqrt(n) if n > 1 else math.inf
         self.low, self.high = self.mean - self.half, self.mean + self.half
 
     def holds(self, value, slack=0.0):
         return self.low - slack <= value <= self.high + slack
+
+    def __sub__(self, other):
+        """Of the differences of each seed."""
+        return Interval([a - b for a, b in zip(self.values, other.values)])
 
     def facts(self):
         ends = [self.low, self.high] if math.isfinite(self.half) else None
@@ -67,7 +74,7 @@ def broken(sums, control):
     """Sentences: which law does not hold, or cannot be judged."""
     found = []
     for name, target in LAW.items():
-        for what, interval in ((f"the elasticities of {name}", sums[name]), (f"{name} with every cost changed at once", control[name])):
+        for what, interval in ((f"the elasticities of {NAMES[name]}", sums[name]), (f"{NAMES[name]} with every cost changed at once", control[name])):
             if not interval.holds(target, NEAR):
                 found.append(f"{what}: {words(interval)} instead of {target:+.0f}")
     return found
@@ -86,32 +93,78 @@ def order(found):
     return [name for name, interval in sorted(found.items(), key=lambda item: item[1].mean) if interval.high < 0]
 
 
-def leads(found, first, second):
-    """Whether the first is proven to be more than the second: by the differences of each seed."""
-    return Interval([a - b for a, b in zip(found[first].values, found[second].values)]).high < 0
+def rest(found):
+    """What the costs leave of the law, by seed: a time that is in none of them could be worth as much."""
+    return Interval([LAW["throughput"] - value for value in total([i.values for i in found.values()])])
+
+
+def candidates(found):
+    """What a limit must be proven to be more than."""
+    return {**found, REST: rest(found)}
+
+
+def judged(found):
+    """Whether the interval of the sum proves anything."""
+    return of_family(rest(found).values).half <= WIDE
+
+
+def doubts(found, first):
+    """name → Interval of first less that, of the costs that could be more than the first for all that the seeds say."""
+    differences = {name: found[first] - interval for name, interval in candidates(found).items() if name != first}
+    return {name: difference for name, difference in differences.items() if difference.high >= 0}
 
 
 def limits(found):
-    """(names that limit, name that is next): costs that cannot be told apart limit together; nothing that is not proven is named."""
+    """(names that limit, name that is next). Several names: the limit is one of them. Nothing that is not proven is named."""
     ranked = order(found)
-    if not ranked:
+    if not ranked or not judged(found):
         return [], None
-    together = [ranked[0], *[name for name in ranked[1:] if not leads(found, ranked[0], name)]]
-    doubtful = [name for name, i in found.items() if name not in ranked and not leads(found, ranked[0], name)]
-    rest = [name for name in ranked if name not in together]
-    follows = rest[0] if rest and all(leads(found, rest[0], name) for name in found if name not in together and name != rest[0]) else None
-    return ([] if doubtful else together), follows
+    together = [ranked[0], *[name for name in ranked[1:] if name in doubts(found, ranked[0])]]
+    if set(doubts(found, ranked[0])) - set(together):
+        return [], None
+    left = [name for name in ranked if name not in together]
+    follows = left[0] if left and not set(doubts(found, left[0])) - set(together) else None
+    return together, follows
+
+
+def obstacles(found):
+    """Why no limit is proven: (in words, interval, how narrow it would have to be to each side), the widest first."""
+    first, left = min(found, key=lambda name: found[name].mean), of_family(rest(found).values)
+    if left.half > WIDE:
+        return [(f"the sum of throughput is {words(of_family(total([i.values for i in found.values()])))}", left, WIDE)]
+    own = [(f"{first} is {words(found[first])}", found[first], abs(found[first].mean))] if found[first].high >= 0 else []
+    others = [(f"{first} minus {name} is {words(less)}", less, abs(less.mean)) for name, less in doubts(found, first).items() if name not in order(found)]
+    return sorted(own + others, key=lambda one: excess(*one[1:]), reverse=True)
+
+
+def excess(interval, narrow):
+    """How many times too wide it is."""
+    return interval.half / narrow if narrow else math.inf
+
+
+def needed(interval, narrow):
+    """Seeds that would make the interval narrower than that, if mean and spread stay; None: more than MOST_SEEDS."""
+    return next((n for n in range(len(interval.values) + 1, MOST_SEEDS + 1)
+                 if student(n - 1, interval.confidence) * interval.deviation / math.sqrt(n) < narrow), None)
+
+
+def unproven(found):
+    """Sentences: that no limit is proven, why, and what to do."""
+    (what, interval, narrow), *others = obstacles(found)
+    seeds, more = needed(interval, narrow), f" (and {len(others)} more of the kind)" if others else ""
+    do = f"at this spread more than {MOST_SEEDS} seeds would be needed, so make the runs longer (--commands)" if seeds is None else \
+        f"about {seeds} seeds (--seeds), or {math.ceil(excess(interval, narrow) ** 2)} times the commands (--commands), if mean and spread stay"
+    return f"This run proves no limit: {what}{more}. What to do: {do}."
 
 
 def sentence(found, worth=None):
-    """One sentence. worth: Interval of throughput with what limits halved, over that as it is, less 1."""
+    """worth: Interval of throughput with what limits halved, over that as it is, less 1."""
     names, follows = limits(found)
     if not names:
-        return "No cost is proven to be the limit: more seeds or more commands make the intervals narrower."
+        return unproven(found)
     share = lambda name: f"{-found[name].mean:.2f} %, {-found[name].high:.2f} to {-found[name].low:.2f}"  # noqa: E731
     out = f"The limit: {names[0]} (1 % less gives {share(names[0])} more throughput)" if len(names) == 1 else \
-        f"The limit is shared by {' and '.join(names)} ({'; '.join(share(name) for name in names)} more throughput for 1 % less of each)"
+        f"The limit is one of {' and '.join(names)} ({'; '.join(share(name) for name in names)} more throughput for 1 % less of each)"
     if worth and (worth.low > 0 or worth.high < 0):
         out += f"; half of {'it' if len(names) == 1 else names[0]} would be worth {100 * worth.mean:+.0f} % of throughput ({100 * worth.low:+.0f} to {100 * worth.high:+.0f} %)"
-    out += f"; next: {follows} ({share(follows)})" if follows else "; which cost is next is not proven"
-    return out + "."
+    return out + (f"; next: {follows} ({share(follows)})" if follows else "") + "."

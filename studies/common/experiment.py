@@ -134,10 +134,10 @@ class Experiment:
 
     def verdict(self):
         """Sentences: whether the law holds."""
-        broken, wide = self.broken(), elasticity.unjudged(self.sums())
+        broken, sums, wide = self.broken(), self.sums(), elasticity.unjudged(self.sums())
         out = [f"WRONG: {line}: a time is in no cost, or the run is not steady." for line in broken]
-        if wide:
-            out.append(f"The sum of {' and of '.join(wide)} is known to no better than {elasticity.WIDE:g}: more seeds or commands test it.")
+        out += [f"The sum of {name}, {elasticity.words(sums[what])}, is too wide to prove anything about {name}."
+                for what, name in elasticity.NAMES.items() if what in wide]
         if self.immovable():
             out.append(f"Too small to change by {self.args.change} %: {', '.join(self.immovable())}.")
         return out or ["The elasticities add up to -1, +1 and +1 within their intervals."]
@@ -159,7 +159,7 @@ class Experiment:
                  (("sum (must hold -1, +1, +1)", self.sums()), ("all at once (the same)", self.control()))]
         if self.sections:
             rows.append([f"{SECTIONS} (in no sum)", *(elasticity.words(self.sections[what]) for what in elasticity.LAW)])
-        lines = report.table_lines([f"cost, {self.args.change} % cheaper and dearer", "throughput", "mean latency", "p99"], rows)
+        lines = report.table_lines([f"cost, {self.args.change} % cheaper and dearer", *elasticity.NAMES.values()], rows)
         return "\n".join([head, "", *lines, "", *self.verdict(), "", self.sentence()])
 
     def column_rows(self):

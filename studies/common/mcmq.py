@@ -1,4 +1,4 @@
-"""What the studies of MCMQ's paper (section IV) share: its device, its flows, and who owns the time that they lose."""
+"""What the studies of MCMQ's paper (section IV) share: its device, its flows, and figures of their runs."""
 # SPDX-License-Identifier: BSD-3-Clause
 from common import conzone, runs
 from common.report import mean
@@ -7,7 +7,6 @@ from common.report import mean
 SLC, DATA, SPARES, BAD = 16, 120, 9, 2  # superblocks; data can be dealt to up to six flows at page boundaries
 PAGES = 32                              # of a block, so that the device has 2 GiB
 SPACE_MIB, CACHE_MIB, DEPTH = 64, 4, 4  # of all flows; of the device; commands of a flow. The paper gives none of them
-BUSY, SPINNING = 0.85, 0.1              # shares of time from which on something is called a limit
 FREE = {"clock": {"preset": "ideal"}}   # locks, and lines that move between harts, cost nothing
 NO_FIRMWARE = {"clock": {"preset": "ideal", "mhz": 100000}} # … nor does the firmware's work: a hundredth of what it is
 # Flash and channels that flows do not share, since they are busy for next to no time. They do not exist.
@@ -87,27 +86,10 @@ def summarize(results):
     }
 
 
-def owner(p):
-    """In words, from the counters of a point: what takes the time."""
-    flash = {"dies": p["die_busy"], "channels": p["channel_busy"]}
-    name, share = max(flash.items(), key=lambda pair: pair[1])
-    if share > BUSY:
-        return f"flash: {name} {100 * share:.0f} % busy"
-    for role in ("hil", "tsu"):
-        if p["harts_busy"][role] > BUSY:
-            return f"the {role.upper()} hart, {100 * p['harts_busy'][role]:.0f} % busy"
-    if p["busiest_worker"] < BUSY:
-        return "too few commands under way"
-    spin = f"{100 * p['spin']:.0f} % of the workers' time spinning"
-    if p["idle"] > 1 - BUSY:
-        return f"one worker, {100 * p['busiest_worker']:.0f} % busy, for which others wait; {spin}"
-    return "the workers' own work" if p["spin"] < SPINNING else f"locks: {spin}"
-
-
 def table(measured):
     """Of points whose keys are tuples: (header beyond the keys, rows)."""
     header = ["KIOPS/flow", "mean us", "p99 read", "p99 write", "spin %", "work us", "idle %", "busiest %", "HIL %", "TSU %", "dies %", "channels %",
-              "cache hits %", "queued", "limit"]
+              "cache hits %", "queued"]
     return header, [[*key, p["kiops"], p["mean_us"], p["read_p99_us"], p["write_p99_us"], 100 * p["spin"], p["work_us"], 100 * p["idle"],
                      100 * p["busiest_worker"], 100 * p["harts_busy"]["hil"], 100 * p["harts_busy"]["tsu"], 100 * p["die_busy"],
-                     100 * p["channel_busy"], 100 * p["cache_hits"], sum(p["queued"].values()), owner(p)] for key, p in measured.items()]
+                     100 * p["channel_busy"], 100 * p["cache_hits"], sum(p["queued"].values())] for key, p in measured.items()]

@@ -20,7 +20,7 @@ WORKERS = [1, 4, 12]
 
 
 def fast():
-    """The flash and the link of the device for lock studies, whose firmware is the limit."""
+    """The flash and the link of the device for lock studies."""
     device = runs.load_yaml("devices", "lock-scaling")
     return {"timing": device["timing"], "link": device["link"], "harts": {"tsus": 2, "hils": 4}}
 

@@ -1,4 +1,4 @@
-"""What the points of the lock study mean: laws of growth, and which kinds of lock differ. Who is the limit, the study finds by experiment."""
+"""What the points of the lock study mean: laws of growth, and which kinds of lock differ. The limit is found by experiment."""
 # SPDX-License-Identifier: BSD-3-Clause
 import collections
 
@@ -7,7 +7,7 @@ from common.elasticity import Interval
 from common.report import mean
 
 ROLES = ("hil", "tsu", "worker")
-FALLING = 0.05 # a loss of less is not called one, whatever the seeds say
+FALLING = 0.05 # a loss is reported where its interval is beyond this
 LIMITS = 1.1 # a lock is called a limit where throughput without it is so many times as high, at the lower end of its interval
 DIVIDED = {"class": "one lock for each class", "sharded": "several locks for each class", "fine": "a lock for each object"}
 
@@ -72,33 +72,40 @@ def laws(line):
             "amdahl_sigma": usl.amdahl(means).sigma, "amdahl_error": usl.amdahl(means).error}
 
 
-def spread(p):
-    """Half of the range over seeds, in %."""
-    return 50 * (max(p["kiops_by_seed"]) - min(p["kiops_by_seed"])) / p["kiops"]
+def gain(p, over):
+    """Interval of this point's throughput over the other's less 1, by seed."""
+    return Interval([here / there - 1 for here, there in zip(p["kiops_by_seed"], over["kiops_by_seed"])])
 
 
 def ranking(points):
-    """Of name → point, by throughput, best first: what differs by less than the seeds do stands in one group."""
-    groups = []
-    for kiops, half, name in sorted(((p["kiops"], spread(p), name) for name, p in points.items()), reverse=True):
-        if groups and groups[-1][0] * (1 - (groups[-1][1] + half) / 100) <= kiops:
-            groups[-1][2].append(name)
-        else:
-            groups.append((kiops, half, [name]))
-    return [sorted(names) for _, _, names in groups]
+    """Of name → point, by throughput, best first. Groups part where each of one is proven to be faster than each of the next."""
+    names = sorted(points, key=lambda name: (points[name]["kiops"], name), reverse=True)
+    groups = [names[:1]]
+    for at, name in enumerate(names[1:], 1):
+        if all(gain(points[slower], points[faster]).high < 0 for faster in names[:at] for slower in names[at:]):
+            groups.append([])
+        groups[-1].append(name)
+    return [sorted(group) for group in groups]
 
 
 def in_words(groups):
     return " > ".join(" = ".join(kinds) for kinds in groups)
 
 
+def percent(interval):
+    """Of a loss: its ends, unless they are equal."""
+    low, high = (f"{-100 * end:.0f}" for end in (interval.high, interval.low))
+    return f"{low} to {high} %" if low != high else f"{low} %"
+
+
 def growth(name, line, limit=None):
     """One line of points from its fewest to its most workers, and where it falls. limit: what an experiment said of its last point."""
     (fewest, first), (most, last) = line[0], line[-1]
     best, top = max(line, key=lambda point: point[1]["kiops"])
-    out = (f"{name}: {most} workers reach {last['kiops'] / first['kiops']:.2f} times the throughput of {fewest}.")
-    if top["kiops"] * (1 - max((spread(top) + spread(last)) / 100, FALLING)) > last["kiops"]:
-        out += f" Throughput falls beyond {best} workers, by {100 * (1 - last['kiops'] / top['kiops']):.0f} %."
+    out = f"{name}: {most} workers reach {last['kiops'] / first['kiops']:.2f} times the throughput of {fewest}."
+    lost_since = gain(last, top)
+    if lost_since.high < -FALLING:
+        out += f" Throughput falls beyond {best} workers, by {percent(lost_since)}."
     return out + (f" With {most}: {limit}" if limit else "")
 
 
@@ -125,7 +132,7 @@ def conclusions(measured, seeds, limits=None):
     out = gains(measured, most) if len(seeds) > 1 else []
     out += [growth(f"{line.name}, costs {line.costs}", points, (limits or {}).get(line)) for line, points in lines(measured).items() if len(points) > 1]
     if len(seeds) == 1:
-        return out + ["One seed says nothing about differences of a few percent, such as those between kinds of lock (--seeds 1,2,3)."]
+        return out + ["One seed has no intervals, so it proves no difference, and no fall of a line (--seeds 1,2,3)."]
     at_most = {line_of(key): p for key, p in measured.items() if Key(*key).workers == most}
     for axis, plural, subject in (("kind", "Kinds", "lock kinds"), ("granularity", "Granularities", "granularity"),
                                   ("architecture", "Architectures", "architecture")):
@@ -148,7 +155,7 @@ def all_costs(measured):
 
 
 def compared(order, what, subject):
-    """order: costs → ranking. What the seeds cannot tell apart is equal."""
+    """order: costs → ranking. "=" joins what the seeds do not tell apart."""
     out = [f"{what}, costs {costs}: {in_words(groups)}." for costs, groups in order.items() if sum(map(len, groups)) > 1]
     if out and len(order) > 1:
         same = len({in_words(groups) for groups in order.values()}) == 1

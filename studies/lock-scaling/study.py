@@ -56,7 +56,7 @@ def without_nulls(values):
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
-    arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface in the pipeline: one is the limit from some eight workers on")
+    arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface in the pipeline")
     arguments.add_names(p, "--architecture", ARCHITECTURES, "pipeline",
                         "who serves the queue pairs: harts of the host interface (pipeline), or each worker its own (completion)")
     arguments.add_number(p, "--tsu", 0, 32, 0, "TSU harts, in all runs; 0: as many as the device's file says")

@@ -86,15 +86,6 @@ def directions(figure):
         < 0.95 * 0.85 * figure(f"throughput of a flow, unshared flash, free locks, {most}"))
 
 
-def derived(_, measured):
-    """In words, of each line what owns its end."""
-    lines = {}
-    for key, p in measured.items():
-        lines.setdefault(key[:2], []).append((key[2], p))
-    return {"conclusions": [f"{', '.join(line)}: with {of[-1][0]} FTL threads a flow has {100 * of[-1][1]['kiops'] / of[0][1]['kiops']:.0f} % of its "
-                            f"throughput alone. The limit there: {mcmq.owner(of[-1][1])}." for line, of in lines.items()]}
-
-
 def show(measured):
     header, found = mcmq.table(measured)
     report.table(["flash", "locks", "FTL threads", *header], found)

@@ -3,6 +3,7 @@
 import json
 import math
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -50,13 +51,14 @@ def law(device, workload, seed, weights, fixed):
 class FakeSweep:
     """In place of Sweep: no device runs."""
 
-    weights, fixed = WEIGHTS, 0.0
+    weights, fixed, noise = WEIGHTS, 0.0, 0.0
 
     def __init__(self, args, points, summarize, check):
         self.all, self.summarize, self.software, self.interrupted, self.points = points, summarize, None, False, {}
 
     def result(self, device, workload, vclock="", hold="hold=1000"):
         ns = law(device, workload, workload["seed"], self.weights, self.fixed) * (int(hold[5:]) / 1000) ** 0.07
+        ns *= 1 + self.noise * random.Random(f"{device} {workload}").uniform(-1, 1)
         kinds = {name: {"ops": 0, "latency_ns": {"mean": 0, "p99": 0}} for name in experiment.KINDS}
         return {"elapsed_ns": 1000 * ns, "totals": {**kinds, "read": {"ops": 1000, "latency_ns": {"mean": 8 * ns, "p99": 20 * ns}}}}
 
@@ -68,10 +70,10 @@ class FakeSweep:
         return 0
 
 
-def explained(fixed=0.0, weights=None, values=None, **options):
+def explained(fixed=0.0, weights=None, values=None, noise=0.0, **options):
     """(exit code, experiment) on the fake."""
     args = types.SimpleNamespace(**{"seeds": [1, 2, 3], "change": 10, "costs": "all", "out": pathlib.Path("unused"), "resume": False, **options})
-    fake = type("Fake", (FakeSweep,), {"fixed": fixed, "weights": weights or WEIGHTS})
+    fake = type("Fake", (FakeSweep,), {"fixed": fixed, "weights": weights or WEIGHTS, "noise": noise})
     found = experiment.Experiment(args, "fake", {"name": "fake"}, {"threads": 2})
     with unittest.mock.patch.object(experiment, "Sweep", fake), \
             unittest.mock.patch.object(found, "as_understood", lambda: costs.Files(found.device, found.workload, {**VALUES, **(values or {})})):
@@ -106,6 +108,13 @@ class KnownSystems(unittest.TestCase):
         facts = json.loads(json.dumps(found.facts(), allow_nan=False))
         self.assertEqual((facts["limits"], facts["p99_of"], facts["broken"]), (["reads"], "read", []))
 
+    def test_noise_leaves_the_law_and_proves_no_limit(self):
+        code, found = explained(noise=0.1)
+        self.assertEqual((code, found.names, found.worth), (0, [], None))
+        self.assertRegex(found.verdict()[0], r"^The sum of throughput, .*, is too wide to prove anything about throughput\.$")
+        self.assertRegex(found.sentence(), r"^This run proves no limit: the sum of throughput is .*\. What to do: (about|at this spread)")
+        self.assertIn(found.sentence(), found.table())
+
     def test_sections_of_locks_are_a_row_that_no_sum_has(self):
         self.assertIsNone(explained()[1].sections)
         code, found = explained(values={"locks.stats": "all"})
@@ -133,15 +142,34 @@ class Proof(unittest.TestCase):
     def test_one_seed_proves_nothing(self):
         self.assertEqual(elasticity.limits({"a": Interval([-0.9]), "b": Interval([-0.1])}), ([], None))
 
-    def test_what_cannot_be_told_apart_limits_together(self):
+    def test_the_limit_is_one_of_those_that_cannot_be_told_apart(self):
         found = {"a": Interval([-0.50, -0.40, -0.46]), "b": Interval([-0.42, -0.46, -0.41]), "c": Interval([-0.10, -0.11, -0.10])}
         self.assertEqual(elasticity.limits(found), (["a", "b"], "c"))
-        self.assertIn("shared by a and b", elasticity.sentence(found))
+        self.assertIn("one of a and b", elasticity.sentence(found))
 
     def test_no_limit_is_named_while_an_uncertain_cost_could_be_it(self):
-        found = {"a": Interval([-0.50, -0.49, -0.51]), "b": Interval([-2.0, 1.0, 0.1])}
-        self.assertEqual(elasticity.limits(found)[0], [])
-        self.assertIn("No cost is proven", elasticity.sentence(found))
+        found = {"a": Interval([-0.50, -0.49, -0.51]), "b": Interval([-0.70, 0.01, -0.50]), "c": Interval([0.20, -0.50, 0.01])}
+        self.assertEqual(elasticity.limits(found), ([], None))
+        self.assertRegex(elasticity.sentence(found), r"^This run proves no limit: a minus b is .* \(and 1 more of the kind\)\. What to do: about")
+
+    def test_no_limit_is_named_where_the_sum_proves_nothing(self):
+        found = {"a": Interval([-0.90, -0.88, -0.91]), "b": Interval([0.2, -0.3, 0.05])}
+        self.assertEqual(elasticity.limits(found), ([], None))
+        self.assertEqual(elasticity.sentence(found), "This run proves no limit: the sum of throughput is -0.91 (-2.45 to +0.62). What to do: about 6 seeds "
+                         "(--seeds), or 10 times the commands (--commands), if mean and spread stay.")
+
+    def test_no_limit_is_named_that_a_time_in_no_cost_could_exceed(self):
+        found = {"a": Interval([-0.30, -0.29, -0.31]), "b": Interval([-0.10, -0.11, -0.10])}
+        self.assertEqual(elasticity.limits(found), ([], None), "the costs leave 0.6 of the law")
+        self.assertIn("a minus what is in no cost is +0.", elasticity.sentence(found))
+
+    def test_the_advice_is_enough(self):
+        values = [-0.5, 0.3, -0.4, 0.2]
+        for narrow in (0.5, 0.2):
+            seeds = elasticity.needed(Interval(values), narrow)
+            wide, enough = ((values * seeds)[:n] for n in (seeds - 4, seeds + 4))
+            self.assertTrue(Interval(enough).half < narrow < Interval(wide).half, seeds)
+        self.assertIsNone(elasticity.needed(Interval(values), 0.001))
 
     def test_a_worth_whose_interval_crosses_nothing_is_not_printed(self):
         found = {"a": Interval([-0.9, -0.91, -0.9]), "b": Interval([-0.1, -0.1, -0.11])}

@@ -58,8 +58,16 @@ class Conclusions(unittest.TestCase):
         self.assertTrue(scaling.conclusions(line, [1, 2], limits)[0].endswith("the throughput of 1. With 2: The limit: flash cells."))
 
     def test_what_seeds_cannot_tell_apart_is_equal(self):
-        points = {"tas": point([90.0, 110.0]), "mcs": point([99.0, 105.0]), "ticket": point([50.0, 52.0])}
+        points = {"tas": point([90.0, 110.0, 100.0]), "mcs": point([99.0, 105.0, 101.0]), "ticket": point([50.0, 52.0, 51.0])}
         self.assertEqual(scaling.ranking(points), [["mcs", "tas"], ["ticket"]])
+
+    def test_each_of_a_group_is_proven_to_be_faster_than_each_of_the_next(self):
+        points = {"tas": point([100.0, 101.0, 102.0]), "mcs": point([85.0, 95.0, 105.0]), "ticket": point([90.0, 90.5, 91.5])}
+        self.assertEqual(scaling.ranking(points), [["mcs", "tas", "ticket"]], "ticket is slower than tas, but neither differs from mcs for certain")
+
+    def test_what_seeds_share_does_not_hide_a_difference(self):
+        points = {"tas": point([100.0, 140.0, 180.0]), "mcs": point([103.0, 144.0, 186.0])}
+        self.assertEqual(scaling.ranking(points), [["mcs"], ["tas"]])
 
     def measured(self, costs):
         return {(kind, "device", n, c, "pipeline"): point([n * 10.0 + more, n * 10.0 + more + 0.1]) for c, better in costs.items() for n in (1, 2, 4)
@@ -97,7 +105,9 @@ class Conclusions(unittest.TestCase):
             line = {("mcs", "global", n, "default", "pipeline"): p for n, p in ((1, point([10.0])), (4, point([30.0, 32.0])), (8, point(last)))}
             return scaling.conclusions(line, [1])[0]
         self.assertIn("mcs global, costs default: 8 workers reach 2.00 times the throughput of 1.", told([20.0, 20.0]))
-        self.assertIn("Throughput falls beyond 4 workers, by 35 %.", told([20.0, 20.0]))
+        self.assertIn("Throughput falls beyond 4 workers, by 9 to 62 %.", told([20.0, 20.0]))
+        self.assertNotIn("falls", told([20.0, 26.0]), "two seeds that lose 33 and 19 % prove nothing")
+        self.assertNotIn("falls", told([20.0]), "nor does one")
         self.assertNotIn("falls", told([29.0, 32.0]))
         self.assertNotIn("falls", told([33.0, 34.0]))
 
@@ -108,7 +118,7 @@ class Conclusions(unittest.TestCase):
     def test_one_seed_ranks_nothing(self):
         told = scaling.conclusions(self.measured({"default": 5.0}), [1])
         self.assertFalse(any(">" in line for line in told))
-        self.assertIn("One seed says nothing", told[-1])
+        self.assertIn("One seed has no intervals", told[-1])
 
 
 class Busy(unittest.TestCase):
