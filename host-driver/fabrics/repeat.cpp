@@ -132,6 +132,7 @@ void Repeat::note(Lane &lane, const Completion &c)
 	kind.ops++;
 	kind.bytes += counted_bytes(sqe);
 	kind.latency.add(c.latency_ns());
+	lane.account.series.add(c.completed_ns, c.latency_ns());
 }
 
 // The last completion is published together with where device time is to stand: a promise of nothing more would let it run on.

@@ -166,6 +166,8 @@ void ReplayThread::finish(const Completion &done)
 		kind.ops++;
 		kind.bytes += uint64_t(r.sectors) * sector_bytes;
 		kind.latency.add(done.latency_ns());
+		if (r.cause != wl::Cause::gc)
+			account_.series.add(done.completed_ns, done.latency_ns());
 		account_.appends += r.op == wl::Op::append;
 		if (options_.verify && r.op == wl::Op::read)
 			check_data(done, r);

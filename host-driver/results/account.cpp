@@ -33,6 +33,7 @@ void QueueAccount::merge(const QueueAccount &other)
 	first_arrival_ns = std::min(first_arrival_ns, other.first_arrival_ns);
 	last_completion_ns = std::max(last_completion_ns, other.last_completion_ns);
 	late_arrivals += other.late_arrivals;
+	series.merge(other.series);
 	interrupted |= other.interrupted;
 }
 

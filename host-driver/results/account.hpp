@@ -4,6 +4,7 @@
 
 #include "results/digest.hpp"
 #include "results/histogram.hpp"
+#include "results/steady.hpp"
 
 #include <array>
 #include <map>
@@ -43,6 +44,7 @@ struct QueueAccount {
 	uint64_t first_arrival_ns = UINT64_MAX, last_completion_ns = 0;
 	uint64_t late_arrivals = 0; /* open loop: arrived later than the trace says, because the queue was full or data depended */
 	bool interrupted = false;   /* the user stopped it before its end */
+	Series series;              /* commands that succeeded, but for the mapping's own */
 	Digest digest;
 	std::vector<CommandSpan> spans; /* the first ones, if the run keeps a timeline */
 

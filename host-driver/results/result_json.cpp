@@ -290,6 +290,21 @@ json trace_json(const RunFacts &f)
 	return out;
 }
 
+/* Until the first queue had no more commands. */
+json steady_json(const std::vector<QueueAccount> &queues, const QueueAccount &total)
+{
+	uint64_t end_ns = total.last_completion_ns;
+	for (const QueueAccount &q : queues)
+		if (q.completed)
+			end_ns = std::min(end_ns, q.last_completion_ns);
+	const Steady s = steady_of(total.series, total.first_arrival_ns, end_ns);
+	const auto mean = [&s](const BatchMean &of) {
+		return s.reason.empty() ? json{{"mean", of.mean}, {"half_width", of.half_width}} : json();
+	};
+	return {{"reason", s.reason.empty() ? json() : json(s.reason)}, {"warmup_ns", s.warmup_ns}, {"measured_ns", s.measured_ns},
+		{"batches", s.reason.empty() ? steady_batches : 0},     {"iops", mean(s.iops)},     {"latency_ns", mean(s.latency_ns)}};
+}
+
 QueueAccount sum_of(const std::vector<QueueAccount> &queues)
 {
 	QueueAccount total;
@@ -374,6 +389,7 @@ json result_json(const RunFacts &f)
 		{"kept_zones", f.kept_zones},
 		{"totals", account_json(total, f.elapsed_ns)},
 		{"queues", queues_json(f)},
+		{"steady", steady_json(f.queues, total)},
 		{"harts", harts_json(f.harts)},
 		{"nand", nand_json(f.flash)},
 		{"waf", device_waf(f)},

@@ -20,7 +20,7 @@ def measured(result, kind=None):
     kind = kind or max(spent, key=spent.get)
     commands = sum(t["ops"] for t in totals.values())
     return {"throughput": commands / result["elapsed_ns"] * 1e9, "mean": sum(spent.values()) / commands, "p99": totals[kind]["latency_ns"]["p99"],
-            "kind": kind, "commands": commands, "elapsed_ns": result["elapsed_ns"]}
+            "kind": kind, "commands": commands, "elapsed_ns": result["elapsed_ns"], "unsteady": result.get("steady", {}).get("reason")}
 
 
 def check(result, folder):
@@ -138,9 +138,12 @@ class Experiment:
         out = [f"WRONG: {line}: a time is in no cost, or the run is not steady." for line in broken]
         out += [f"The sum of {name}, {elasticity.words(sums[what])}, is too wide to prove anything about {name}."
                 for what, name in elasticity.NAMES.items() if what in wide]
+        reasons = sorted({p["unsteady"] for p in self.base if p["unsteady"]})
+        if reasons:
+            out.append(f"The elasticities are of a run with its warm-up, since it reaches no steady state ({'; '.join(reasons)}).")
         if self.immovable():
             out.append(f"Too small to change by {self.args.change} %: {', '.join(self.immovable())}.")
-        return out or ["The elasticities add up to -1, +1 and +1 within their intervals."]
+        return out if broken or wide else ["The elasticities add up to -1, +1 and +1 within their intervals.", *out]
 
     def sentence(self):
         if self.broken():

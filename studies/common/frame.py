@@ -36,6 +36,8 @@ def run(study, words=None):
     study.show(sweep.points)
     if more.get("conclusions"):
         print("\n" + "\n".join(f"- {line}" for line in more["conclusions"]))
+    if sweep.warning():
+        print(f"\n{sweep.warning()}")
     print(f"\nfigures: {path}" + drawn(study, args, sweep, rows))
     code = sweep.end()
     if getattr(args, "update", False) and code == 0:
@@ -82,6 +84,8 @@ def plain_page(study, args, sweep, rows, fig):
 
 def provenance(shown, args, sweep):
     """What was asked for, which programs ran, and what each run answered; their own pages have the configurations."""
+    if sweep.warning():
+        shown.text(sweep.warning())
     shown.heading("Provenance")
     software = report.flat(sweep.software or {})
     options = {f"--{name.replace('_', '-')}": value for name, value in vars(args).items() if name not in ("out", "named", "found_limits")}

@@ -19,6 +19,14 @@ def mean(values):
     return sum(values) / len(values)
 
 
+def kiops(result):
+    """Reads and writes in a millisecond: of the steady state, or of the whole run where that reaches none."""
+    ops = {kind: result["totals"][kind]["ops"] for kind in ("read", "write", "trim", "flush", "zone")}
+    steady = result.get("steady", {}).get("iops")
+    every = steady["mean"] / 1e3 if steady else sum(ops.values()) / result["elapsed_ns"] * 1e6
+    return every * (ops["read"] + ops["write"]) / sum(ops.values())
+
+
 def percent_more(a, b):
     """How much a is more than b, in %; None if one of them is missing."""
     return None if a is None or b is None else 100 * (a / b - 1)

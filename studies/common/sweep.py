@@ -37,7 +37,7 @@ class Sweep:
 
     def __init__(self, args, points, summarize, check=lambda result, folder: None):
         self.args, self.all, self.summarize, self.check, self.word = args, points, summarize, check, getattr(args, "word", "study")
-        self.points, self.failed, self.interrupted, self.kept, self.software, self.digests = Points(), [], False, 0, None, {}
+        self.points, self.failed, self.interrupted, self.kept, self.software, self.digests, self.unsteady = Points(), [], False, 0, None, {}, {}
         self.now = software.present(runs.driver()) if args.resume else None
         self.by_snakemake = getattr(args, "engine", "local") == "snakemake"
 
@@ -91,7 +91,10 @@ class Sweep:
         if self.software and result["software"] != self.software:
             raise runs.StudyError(f"the programs changed while the study ran: the run in {out} has other ones than those before it")
         self.software = result["software"]
-        self.digests[str(out.relative_to(self.args.out))] = result.get("digest")
+        folder = str(out.relative_to(self.args.out))
+        self.digests[folder] = result.get("digest")
+        if result.get("steady", {}).get("reason"):
+            self.unsteady[folder] = result["steady"]["reason"]
         return result
 
     def kept_result(self, out, device, workload):
@@ -116,8 +119,16 @@ class Sweep:
 
     def facts(self):
         """What study.json says about the sweep and each point."""
-        return {"software": self.software, "interrupted": self.interrupted, "failed": self.failed,
+        return {"software": self.software, "interrupted": self.interrupted, "failed": self.failed, "unsteady": self.unsteady,
                 "points": [{"name": p.name, **p.labels, **self.points[p.key]} for p in self.all if p.key in self.points]}
+
+    def warning(self):
+        """A sentence about runs whose figures hold their warm-up; None: there are none."""
+        if not self.unsteady:
+            return None
+        reasons = sorted(set(self.unsteady.values()))
+        return (f"{len(self.unsteady)} of {len(self.digests)} runs reach no steady state, so their figures hold the warm-up and prove nothing about longer "
+                f"runs ({'; '.join(reasons)}).")
 
     def end(self):
         """Says what is missing; the exit code."""

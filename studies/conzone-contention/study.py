@@ -79,9 +79,8 @@ def worst(result):
 
 
 def summarize(results):
-    ops = [r["totals"]["read"]["ops"] + r["totals"]["write"]["ops"] for r in results]
     return {
-        "kiops": mean(n / r["elapsed_ns"] * 1e6 for n, r in zip(ops, results)),
+        "kiops": mean(map(report.kiops, results)),
         "spin": {name: mean(spin(r, of_class) for r in results) for name, (of_class, _) in STRUCTURES.items()},
         "spin_others": mean(sum(spin(r, c) for c in ("open", "slc", "block")) for r in results),
         "contended": {name: mean(contended(r, of_class) for r in results) for name, (of_class, _) in STRUCTURES.items()},

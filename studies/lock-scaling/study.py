@@ -171,12 +171,11 @@ def instances(result):
 
 def summarize(results):
     totals = [r["totals"] for r in results]
-    ops = [t["read"]["ops"] + t["write"]["ops"] for t in totals]
     by_use = [shares(r) for r in results]
     uses = sorted({use for s in by_use for use in s})
     return {
-        "kiops": mean(n / r["elapsed_ns"] * 1e6 for n, r in zip(ops, results)),
-        "kiops_by_seed": [n / r["elapsed_ns"] * 1e6 for n, r in zip(ops, results)],
+        "kiops": mean(map(report.kiops, results)),
+        "kiops_by_seed": [report.kiops(r) for r in results],
         "read_mean_us": mean(t["read"]["latency_ns"]["mean"] / 1e3 for t in totals),
         "read_p99_us": mean(t["read"]["latency_ns"]["p99"] / 1e3 for t in totals),
         "contended": mean(contended(r) for r in results),

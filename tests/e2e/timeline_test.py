@@ -18,6 +18,13 @@ MISSING = device_problem()
 HARTS, FLASH, COMMANDS = 1, 2, 3
 # Many workers on few locks, so that they wait; 700 commands.
 LOAD = ("--device", "lock-scaling", "--workload", "lock-scaling", "--workers", "6", "--threads", "6", "--quick")
+# Enough for batches, from two threads, one of which ends before the other.
+READS = """mapping: direct
+threads: 2
+verify: false
+common: {read_ratio: 1.0, pattern: random, block: 4 KiB, queue_depth: 4, prefill: 1.0, zones: 2, total_ops: 2000}
+each: [{}, {total_ops: 1600}]
+"""
 
 
 @unittest.skipIf(MISSING, MISSING)
@@ -89,6 +96,31 @@ class Timeline(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(says, done.stderr)
             self.assertFalse((self.folder / "no.json").exists())
+
+
+@unittest.skipIf(MISSING, MISSING)
+class SteadyState(unittest.TestCase):
+    def test_its_means_are_those_of_the_commands_behind_the_warmup(self):
+        with tempfile.TemporaryDirectory(prefix="hz-steady-") as folder:
+            folder = pathlib.Path(folder)
+            (folder / "load.yaml").write_text(READS)
+            subprocess.run([DRIVER, "run", "--device", "lock-scaling", "--workload", folder / "load.yaml", "--out", folder, "--timeline",
+                            folder / "run.json"], capture_output=True, check=True)
+            steady = json.loads((folder / "result.json").read_text())["steady"]
+            events = json.loads((folder / "run.json").read_text())["traceEvents"]
+        self.assertEqual((steady["reason"], steady["batches"]), (None, 30))
+        by_queue = collections.defaultdict(list)
+        for event in events:
+            if event["ph"] == "X" and event["pid"] == COMMANDS:
+                by_queue[event["tid"] // 1000].append((1e3 * (event["ts"] + event["dur"]), 1e3 * event["dur"]))
+        self.assertEqual(len(by_queue), 2)
+        first_is_done = min(max(end for end, _ in queue) for queue in by_queue.values())
+        took = [ns for queue in by_queue.values() for end, ns in queue if steady["warmup_ns"] < end <= first_is_done]
+        iops, latency = 1e9 * len(took) / (first_is_done - steady["warmup_ns"]), sum(took) / len(took)
+        for figure, expected in ((steady["iops"], iops), (steady["latency_ns"], latency)):
+            self.assertAlmostEqual(figure["mean"], expected, delta=0.01 * expected)
+            self.assertTrue(0 < figure["half_width"] < 0.05 * expected, figure)
+        self.assertTrue(0.5 * first_is_done < steady["measured_ns"] + steady["warmup_ns"] <= first_is_done)
 
 
 if __name__ == "__main__":

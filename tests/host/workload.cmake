@@ -9,7 +9,7 @@ hz_gtest(host_replay fake_device.cpp workload_random_test.cpp workload_generator
 	kept_port_test.cpp prepared_entry_test.cpp replay_recorded_test.cpp
 	replay_survey_test.cpp replay_tailor_test.cpp replay_trace_test.cpp replay_thread_test.cpp LIBS hz_keep)
 target_compile_definitions(host_replay PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}")
-hz_gtest(host_results results_histogram_test.cpp results_json_test.cpp results_software_test.cpp results_timeline_test.cpp LIBS hz_results)
+hz_gtest(host_results results_histogram_test.cpp results_json_test.cpp results_software_test.cpp results_steady_test.cpp results_timeline_test.cpp LIBS hz_results)
 target_compile_definitions(host_results PRIVATE HZ_TREE="${CMAKE_SOURCE_DIR}")
 
 # On the real image: in the plain build only, where plugin and firmware are.

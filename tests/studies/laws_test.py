@@ -5,12 +5,14 @@ import pathlib
 import random
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling")]
 import scaling  # noqa: E402
-from common import arguments, report, usl  # noqa: E402
+from common import arguments, report, sweep, usl  # noqa: E402
 from common.page import Page  # noqa: E402
 
 
@@ -130,6 +132,26 @@ class Busy(unittest.TestCase):
         found = scaling.busy([result])
         for role, share in (("hil", 0.9), ("tsu", 0.9), ("worker", 0.3), ("link", 0.6)):
             self.assertAlmostEqual(found[role], share)
+
+
+class SteadyState(unittest.TestCase):
+    def result(self, steady):
+        totals = {kind: {"ops": ops} for kind, ops in (("read", 600), ("write", 300), ("flush", 100), ("trim", 0), ("zone", 0))}
+        return {"totals": totals, "elapsed_ns": 10 ** 6, "steady": steady}
+
+    def test_throughput_is_that_of_the_steady_state_where_there_is_one(self):
+        self.assertAlmostEqual(report.kiops(self.result({"reason": None, "iops": {"mean": 2e6}})), 1800)
+        self.assertAlmostEqual(report.kiops(self.result({"reason": "too short", "iops": None})), 900)
+
+    def test_a_study_names_the_runs_that_have_none(self):
+        found = sweep.Sweep(types.SimpleNamespace(out=pathlib.Path("out"), resume=False), [], None)
+        self.assertIsNone(found.warning())
+        found.by_snakemake = True
+        with unittest.mock.patch.object(sweep.workflow, "result", lambda out: {**self.result({"reason": "too short" if out.name == "b" else None}), "software": 1}):
+            for folder in ("a", "b"):
+                found.one(found.args.out / folder, {}, {}, ())
+        self.assertEqual(found.facts()["unsteady"], {"b": "too short"})
+        self.assertRegex(found.warning(), r"^1 of 2 runs reach no steady state.*\(too short\)\.$")
 
 
 class Options(unittest.TestCase):
