@@ -53,10 +53,12 @@ static void come_to_atomic(struct vc_hart *h, enum vc_kind kind)
 		wait_turn(h, kind);
 }
 
+static bool scales(void) { return vc.options.hold != 1000 || vc.options.pace_harts; }
+
 static void dispatch(struct vc_hart *h, enum vc_kind kind)
 {
 	h->in_wfi = kind == VC_WFI_INSN;
-	if (__builtin_expect(vc.options.hold != 1000, 0))
+	if (__builtin_expect(scales(), 0))
 		vc_hold(h);
 	if (__builtin_expect(vc.options.jitter.seed != 0, 0))
 		vc_jitter(h, kind);
@@ -81,7 +83,7 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_COPY: return vc_copy(h);
 	case VC_FILL: return vc_fill(h);
 	case VC_LANES: return vc_lanes(h);
-	case VC_LOCK: return vc_ledger_event(h);
+	case VC_LOCK: vc_line_lock_event(h); return vc_ledger_event(h);
 	case VC_HAD: return vc_logical_had(h);
 	case VC_REQUEST: return vc_request_event(h);
 	case VC_END: return vc_end_run(h, "end");
@@ -162,8 +164,16 @@ void vc_lanes(struct vc_hart *h)
 
 static struct {
 	uint64_t counted; /* instructions, when it was seen last */
-	uint64_t rest;    /* thousandths of a cycle that are not yet in its clock */
+	uint64_t rest;    /* millionths of a cycle that are not yet in its clock */
 } seen[VC_MAX_HARTS];
+
+/* Thousandths of what its instructions take, squared: of its sections and of the hart. */
+static uint64_t scale(const struct vc_hart *h)
+{
+	uint64_t held = vc_past_holds(h->index, vc.options.hold_class) ? vc.options.hold : 1000;
+
+	return held * (vc.options.pace_harts >> h->index & 1 ? vc.options.pace : 1000);
+}
 
 /* What was charged may be less than nothing. */
 void vc_hold(struct vc_hart *h)
@@ -171,11 +181,11 @@ void vc_hold(struct vc_hart *h)
 	uint64_t counted = vc_counted(h), cycles = (counted - seen[h->index].counted) * vc.options.cost.insn, more;
 
 	seen[h->index].counted = counted;
-	if (h->frozen || vc.ended || !vc_past_holds(h->index))
+	if (h->frozen || vc.ended)
 		return;
-	seen[h->index].rest += cycles * vc.options.hold;
-	more = seen[h->index].rest / 1000 - cycles;
-	seen[h->index].rest %= 1000;
+	seen[h->index].rest += cycles * scale(h);
+	more = seen[h->index].rest / 1000000 - cycles;
+	seen[h->index].rest %= 1000000;
 	h->base += more;
 	h->charged += more;
 }
@@ -186,7 +196,7 @@ void vc_hold(struct vc_hart *h)
 static bool in_turn(struct vc_hart *h, uint64_t pc, uint64_t address, bool write)
 {
 	h->wait_pc = pc;
-	if (vc.options.hold != 1000)
+	if (scales())
 		vc_hold(h);
 	vc_order(h, VC_DATA);
 	if (vc.options.turns)

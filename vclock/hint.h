@@ -15,9 +15,9 @@ void vc_copy(struct vc_hart *h);
 void vc_fill(struct vc_hart *h);
 void vc_lanes(struct vc_hart *h);
 
-/* Sections under spin locks take longer, or shorter, than their instructions do (option hold=PERMILLE): what another section would be worth.
- *
- * While a hart holds a spin lock its clock passes so many thousandths of what it would for its instructions. What an access costs stays. */
+/* Sections under spin locks, or harts, take longer or shorter than their instructions do: what other code would be worth. While a hart holds
+ * a spin lock of hold_class its clock passes hold thousandths of what it would for its instructions, and that of pace_harts always pace
+ * thousandths. What an access costs stays. */
 
 /* Before each synchronisation instruction and hint: nobody sees the clock between two of them. */
 void vc_hold(struct vc_hart *h);

@@ -66,10 +66,11 @@ static void write_parameters(FILE *out)
 	write_costs(out);
 	fprintf(out,
 		"\"data\": \"%s\", \"reads\": \"%s\", \"busy\": \"%s\", \"arbiter\": \"%s\", \"lr\": \"%s\", \"hold\": %" PRIu64
-		", \"spin_limit_ns\": %" PRIu64 ", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
+		", \"hold_class\": %" PRIu64 ", \"transfer\": %" PRIu64 ", \"transfer_class\": %" PRIu64 ", \"pace\": %" PRIu64
+		", \"pace_harts\": %" PRIu64 ", \"spin_limit_ns\": %" PRIu64 ", \"count\": \"%s\", \"race_check\": %s, \"jitter\": ",
 		data_words[o->data], o->merge ? "merge" : "queue", o->busy_access ? "access" : "occupancy", o->turns ? "turns" : "arrival",
-		o->lr_alone ? "write" : "read", o->hold, o->spin_limit, o->count_each ? "insn" : "segment",
-		o->race_check ? "true" : "false");
+		o->lr_alone ? "write" : "read", o->hold, o->hold_class, o->transfer, o->transfer_class, o->pace, o->pace_harts,
+		o->spin_limit, o->count_each ? "insn" : "segment", o->race_check ? "true" : "false");
 	if (o->jitter.seed)
 		fprintf(out, "{\"seed\": %" PRIu64 ", \"permille\": %" PRIu64 "}},\n", o->jitter.seed, o->jitter.permille);
 	else

@@ -38,6 +38,8 @@ NO_TIMES = {"clock.mhz": "the unit of all cycles: FINEST parts of a cycle are co
             "clock.cluster": "a number of harts", "clock.cache_bytes": "a size", "clock.cache_ways": "a number of ways", "clock.l2_bytes": "a size",
             "clock.l2_ways": "a number of ways", "clock.store_buffer": "a number of entries"}
 EVERYTHING = "everything"
+SECTIONS = "sections of locks" # what instructions take while a hart holds a spin lock
+HANDOVERS = "hand-overs of locks" # transfers of lines that spin locks are in
 
 
 @dataclasses.dataclass
@@ -87,6 +89,20 @@ def echoed_workload(workload):
     return found
 
 
+def code(result, classes):
+    """Parts of classes, so in no sum: name → options of the virtual clock that let them take {} thousandths of their time. classes: names
+    of lock classes in the order of their numbers, or none."""
+    masks, taken = {}, {lock["class"] for lock in result["locks"] if lock["acquisitions"]}
+    for hart in result["harts"]:
+        masks[hart["role"]] = masks.get(hart["role"], 0) | 1 << hart["id"]
+    out = {f"instructions of {role} harts": f"pace={{}},pace_harts={mask:#x}" for role, mask in masks.items()}
+    if result["device"]["locks"]["stats"] == "all":
+        for what, option in ((SECTIONS, "hold"), (HANDOVERS, "transfer")):
+            out[what] = f"{option}={{}}"
+            out.update({f"{what}, class {name}": f"{option}={{}},{option}_class={number}" for number, name in enumerate(classes) if name in taken})
+    return out
+
+
 def used(values, key):
     """Whether the device has this key and takes time for it."""
     value = values.get(key.lstrip("-"))
@@ -106,8 +122,8 @@ def parts(values):
 class Files:
     """Device and workload of a point, and what its run said that they mean."""
 
-    def __init__(self, device, workload, values):
-        self.device, self.workload, self.values, self.parts = device, workload, values, parts(values)
+    def __init__(self, device, workload, values, of_code=None):
+        self.device, self.workload, self.values, self.parts, self.code = device, workload, values, parts(values), of_code or {}
 
     def has(self, cost):
         return any(used(self.values, key) for key in cost.keys)

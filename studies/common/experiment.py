@@ -10,7 +10,6 @@ from common.sweep import Point, Sweep, folder_of
 KINDS = ("read", "write", "trim", "flush", "zone")
 HALF = 0.5
 BASE = "as it is"
-SECTIONS = "sections of locks" # what instructions take while a hart holds a lock: a part of them, so in no sum
 
 
 def measured(result, kind=None):
@@ -33,7 +32,7 @@ class Experiment:
 
     def __init__(self, args, name, device, workload):
         self.args, self.name, self.device, self.workload = args, name, device, workload
-        self.by_cost, self.spans, self.worth, self.sweeps, self.base, self.names, self.sections = {}, {}, None, [], None, [], None
+        self.by_cost, self.spans, self.worth, self.sweeps, self.base, self.names, self.by_code = {}, {}, None, [], None, [], {}
 
     def run(self):
         """The exit code."""
@@ -62,7 +61,8 @@ class Experiment:
         device, workload = self.seeded(self.device, self.workload, self.args.seeds[0])
         result = runs.earlier(out, device, workload) if self.args.resume else None
         result = result or runs.run(out, device, workload)
-        return costs.Files(self.device, self.workload, costs.echoed(result, schema.device_fields()))
+        classes = [row["name"] for row in schema.lock_classes()] if self.args.costs == "all" else []
+        return costs.Files(self.device, self.workload, costs.echoed(result, schema.device_fields()), costs.code(result, classes))
 
     def seeded(self, device, workload, seed):
         return device, {**workload, "seed": seed}
@@ -79,13 +79,13 @@ class Experiment:
     def points(self):
         change = self.args.change / 100
         return [self.point(None, 0.0)] + [self.point(cost, by) for cost in [*self.asked, costs.everything()] for by in (-change, change)] + \
-            [self.point_of_sections(by) for by in (-change, change) if self.files.values.get("locks.stats") == "all"]
+            [self.point_of_code(name, by) for name in self.files.code for by in (-change, change)]
 
-    def point_of_sections(self, change):
+    def point_of_code(self, name, change):
         device, workload, _ = self.files.scaled(None, 1)
-        hold = f"hold={round(1000 * (1 + change))}"
-        return Point({"cost": SECTIONS, "change": change}, f"{SECTIONS} {change:+.0%}",
-                     [(folder_of(SECTIONS, f"{100 * change:+.0f}", seed), *self.seeded(device, workload, seed), "--vclock", hold)
+        options = self.files.code[name].format(round(1000 * (1 + change)))
+        return Point({"cost": name, "change": change}, f"{name} {change:+.0%}",
+                     [(folder_of(name, f"{100 * change:+.0f}", seed), *self.seeded(device, workload, seed), "--vclock", options)
                       for seed in self.args.seeds])
 
     def sweep(self, points):
@@ -102,8 +102,8 @@ class Experiment:
             span = self.spans[name, change] - self.spans[name, -change]
             if span > 0: # else the cost is so small that its whole numbers stay the same
                 self.by_cost[name] = self.elasticities(by_point[name, change], by_point[name, -change], span)
-        if (SECTIONS, change) in by_point:
-            self.sections = self.elasticities(by_point[SECTIONS, change], by_point[SECTIONS, -change], math.log((1 + change) / (1 - change)))
+        for name in self.files.code:
+            self.by_code[name] = self.elasticities(by_point[name, change], by_point[name, -change], math.log((1 + change) / (1 - change)))
 
     def elasticities(self, dearer, cheaper, span):
         return {what: Interval(elasticity.elasticity([p[what] for p in dearer], [p[what] for p in cheaper], span)) for what in elasticity.LAW}
@@ -160,8 +160,7 @@ class Experiment:
                 for name, by in sorted(self.column_rows(), key=lambda row: row[1]["throughput"].mean)]
         rows += [[name, *(elasticity.words(of[what]) for what in elasticity.LAW)] for name, of in
                  (("sum (must hold -1, +1, +1)", self.sums()), ("all at once (the same)", self.control()))]
-        if self.sections:
-            rows.append([f"{SECTIONS} (in no sum)", *(elasticity.words(self.sections[what]) for what in elasticity.LAW)])
+        rows += [[f"{name} (in no sum)", *(elasticity.words(by[what]) for what in elasticity.LAW)] for name, by in self.by_code.items()]
         lines = report.table_lines([f"cost, {self.args.change} % cheaper and dearer", *elasticity.NAMES.values()], rows)
         return "\n".join([head, "", *lines, "", *self.verdict(), "", self.sentence()])
 
@@ -176,7 +175,7 @@ class Experiment:
                 "software": self.sweeps[0].software, "interrupted": any(sweep.interrupted for sweep in self.sweeps),
                 "cycle_parts": self.files.parts, "base": self.base, "p99_of": self.base[0]["kind"],
                 "costs": [{"name": name, **members[name], **of(by)} for name, by in self.column_rows()], "too_small": self.immovable(),
-                "sections_of_locks": of(self.sections) if self.sections else None, "sum": of(self.sums()), "all_at_once": of(self.control()), "broken": self.broken(), "limits": self.names,
+                "parts": [{"name": name, **of(by)} for name, by in self.by_code.items()], "sum": of(self.sums()), "all_at_once": of(self.control()), "broken": self.broken(), "limits": self.names,
                 "half": self.worth.facts() if self.worth else None, "verdict": self.verdict(), "sentence": self.sentence()}
 
 

@@ -75,7 +75,7 @@ def options(words=None):
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     p.add_argument("--explain", action="store_true",
                    help="find by experiment what limits each line at its most workers, as ./hartzone explain does with groups of costs: some "
-                        "fifteen more runs for each seed and line, of which there must be two or more seeds")
+                        "twenty more runs for each seed and line, of which there must be two or more seeds")
     args = as_the_case_says(arguments.parsed(p, words))
     if args.explain and len(set(args.seeds)) < 2:
         p.error("--explain takes two seeds or more, such as --seeds 1,2,3: one has no interval")

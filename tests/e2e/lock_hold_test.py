@@ -19,6 +19,7 @@ PARTS = ("flash", "channel", "flash_queue", "link", "queued", "compute", "spin",
 
 # Overwrites in place, so that conventional zones are collected while others read; the map of this device lies in flash.
 BLOCK = (TOP / "configs" / "devices" / "small-legacy.yaml").read_text()
+SMALL = (TOP / "configs" / "devices" / "small.yaml").read_text()
 CACHED = (TOP / "configs" / "devices" / "small-mcmq.yaml").read_text()
 OVERWRITE = """mapping: direct
 seed: 5
@@ -40,6 +41,31 @@ def longest_holds(device, granularity, load=OVERWRITE, *options):
     for lock in result["locks"]:
         holds[lock["class"]] = max(holds[lock["class"]], lock["hold_max_ns"])
     return result, holds
+
+
+class OtherLength(unittest.TestCase):
+    """Options of the virtual clock that let code take another time: against a device whose instructions do."""
+
+    def digest(self, device, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "device.yaml"
+            file.write_text(device)
+            subprocess.run([os.environ["HARTZONE_DRIVER"], "run", "--device", str(file), "--workload", "small", "--quick", "--out", folder,
+                            *(["--vclock", *options] if options else [])], check=True, stdout=subprocess.DEVNULL)
+            return json.loads((pathlib.Path(folder) / "result.json").read_text())["digest"]
+
+    def test_code_of_all_harts_is_all_code(self):
+        doubled = self.digest(SMALL + "clock: {insn: 2}\n")
+        self.assertEqual(self.digest(SMALL, "pace=2000,pace_harts=0xffffffffffffffff"), doubled)
+        self.assertEqual(self.digest(SMALL + "clock: {insn: 1}\n", "pace=1001,pace_harts=0x8000000000000000"), self.digest(SMALL), "there is no hart 63")
+        self.assertNotIn(self.digest(SMALL, "pace=2000,pace_harts=0x1"), (doubled, self.digest(SMALL)))
+
+    def test_a_class_of_locks_is_a_part_of_all(self):
+        plain = self.digest(SMALL)
+        for option in ("hold", "transfer"):
+            every, zone, cache = (self.digest(SMALL, option + words.format(option)) for words in ("=2000", "=2000,{}_class=0", "=2000,{}_class=6"))
+            self.assertEqual(cache, plain, "no data cache, so no such lock")
+            self.assertEqual(len({plain, every, zone}), 3, option)
 
 
 class LockHold(unittest.TestCase):

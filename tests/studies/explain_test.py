@@ -52,12 +52,14 @@ class FakeSweep:
     """In place of Sweep: no device runs."""
 
     weights, fixed, noise = WEIGHTS, 0.0, 0.0
+    code = {"": 0.07, "hold_class=3": 0.04, "transfer_class=3": 0.01, "pace_harts=0x1": 0.02, "pace_harts=0x6": 0.08} # elasticities of latency, by the options
 
     def __init__(self, args, points, summarize, check):
         self.all, self.summarize, self.software, self.interrupted, self.points = points, summarize, None, False, {}
 
-    def result(self, device, workload, vclock="", hold="hold=1000"):
-        ns = law(device, workload, workload["seed"], self.weights, self.fixed) * (int(hold[5:]) / 1000) ** 0.07
+    def result(self, device, workload, vclock="", options="hold=1000"):
+        permille, _, part = options.partition("=")[2].partition(",")
+        ns = law(device, workload, workload["seed"], self.weights, self.fixed) * (int(permille) / 1000) ** self.code[part]
         ns *= 1 + self.noise * random.Random(f"{device} {workload}").uniform(-1, 1)
         kinds = {name: {"ops": 0, "latency_ns": {"mean": 0, "p99": 0}} for name in experiment.KINDS}
         return {"elapsed_ns": 1000 * ns, "totals": {**kinds, "read": {"ops": 1000, "latency_ns": {"mean": 8 * ns, "p99": 20 * ns}}}}
@@ -70,13 +72,13 @@ class FakeSweep:
         return 0
 
 
-def explained(fixed=0.0, weights=None, values=None, noise=0.0, **options):
+def explained(fixed=0.0, weights=None, values=None, noise=0.0, code=None, **options):
     """(exit code, experiment) on the fake."""
     args = types.SimpleNamespace(**{"seeds": [1, 2, 3], "change": 10, "costs": "all", "out": pathlib.Path("unused"), "resume": False, **options})
     fake = type("Fake", (FakeSweep,), {"fixed": fixed, "weights": weights or WEIGHTS, "noise": noise})
     found = experiment.Experiment(args, "fake", {"name": "fake"}, {"threads": 2})
     with unittest.mock.patch.object(experiment, "Sweep", fake), \
-            unittest.mock.patch.object(found, "as_understood", lambda: costs.Files(found.device, found.workload, {**VALUES, **(values or {})})):
+            unittest.mock.patch.object(found, "as_understood", lambda: costs.Files(found.device, found.workload, {**VALUES, **(values or {})}, code)):
         return found.run(), found
 
 
@@ -115,12 +117,22 @@ class KnownSystems(unittest.TestCase):
         self.assertRegex(found.sentence(), r"^This run proves no limit: the sum of throughput is .*\. What to do: (about|at this spread)")
         self.assertIn(found.sentence(), found.table())
 
-    def test_sections_of_locks_are_a_row_that_no_sum_has(self):
-        self.assertIsNone(explained()[1].sections)
-        code, found = explained(values={"locks.stats": "all"})
+    def test_parts_of_costs_are_rows_that_no_sum_has(self):
+        self.assertEqual(explained()[1].by_code, {})
+        harts = [{"id": n, "role": role} for n, role in enumerate(("hil", "worker", "worker"))]
+        locks = [{"class": name, "acquisitions": n} for name, n in (("l2p", 5), ("zone", 0))]
+        parts = costs.code({"harts": harts, "locks": locks, "device": {"locks": {"stats": "all"}}}, ["zone", "open", "buffer", "l2p"])
+        code, found = explained(code=parts)
         self.assertEqual(code, 0)
-        self.assertAlmostEqual(found.sections["throughput"].mean, -0.07, places=9)
-        self.assertIn("sections of locks (in no sum)", found.table())
+        for name, weight in (("instructions of hil harts", 0.02), ("instructions of worker harts", 0.08), ("sections of locks", 0.07),
+                             ("sections of locks, class l2p", 0.04), ("hand-overs of locks", 0.07),
+                             ("hand-overs of locks, class l2p", 0.01)):
+            self.assertAlmostEqual(found.by_code[name]["throughput"].mean, -weight, places=9, msg=name)
+            self.assertIn(f"{name} (in no sum)", found.table())
+        self.assertEqual([part["name"] for part in found.facts()["parts"]], list(parts))
+        self.assertAlmostEqual(found.sums()["throughput"].mean, -1, places=9)
+        self.assertEqual(list(costs.code({"harts": harts, "locks": locks, "device": {"locks": {"stats": "off"}}}, ["l2p"])),
+                         ["instructions of hil harts", "instructions of worker harts"])
 
     def test_a_time_that_is_in_no_cost_is_found_out(self):
         code, found = explained(fixed=1.0)
@@ -264,6 +276,8 @@ class Device(unittest.TestCase):
         self.assertLess(high - low, 0.5, "else it proves little")
         self.assertEqual(found["limits"], ["flash cells"])
         self.assertIn(found["sentence"], run.stdout)
+        self.assertEqual({part["name"] for part in found["parts"]},
+                         {"instructions of hil harts", "instructions of tsu harts", "instructions of worker harts", "sections of locks", "hand-overs of locks"})
         digests = [json.loads((self.out / name / "result.json").read_text())["digest"] for name in ("asked", "base-+0-1")]
         self.assertEqual(*digests, "counting parts of cycles changes nothing")
 

@@ -155,6 +155,24 @@ TEST(Options, WhatNeedsTheLedgerOfLocksSaysSo)
 	EXPECT_FALSE(Parsed({"hold=10001", "locks=on"}).good);
 }
 
+TEST(Options, PartsOfTheInstructionsAreNamedWithTheirPace)
+{
+	EXPECT_EQ(Parsed({"hold=900", "locks=on"}).options.hold_class, uint64_t{VC_ANY_CLASS});
+	EXPECT_EQ(Parsed({"hold=900", "hold_class=0", "locks=on"}).options.hold_class, 0u);
+	EXPECT_FALSE(Parsed({"hold=900", "hold_class=16", "locks=on"}).good);
+	EXPECT_NE(Parsed({"hold_class=1", "locks=on"}).told.find("is missing"), std::string::npos);
+	EXPECT_EQ(Parsed({"transfer=900", "transfer_class=3", "locks=on"}).options.transfer_class, 3u);
+	EXPECT_NE(Parsed({"transfer_class=1", "locks=on"}).told.find("is missing"), std::string::npos);
+	EXPECT_NE(Parsed({"transfer=900"}).told.find("option transfer needs locks=on"), std::string::npos);
+	const Parsed both({"pace=1100", "pace_harts=0x12"});
+	EXPECT_TRUE(both.good) << both.told;
+	EXPECT_EQ(both.options.pace_harts, 0x12u);
+	EXPECT_NE(Parsed({"pace=1100"}).told.find("go together"), std::string::npos);
+	EXPECT_NE(Parsed({"pace_harts=1"}).told.find("go together"), std::string::npos);
+	EXPECT_FALSE(Parsed({"pace=99", "pace_harts=1"}).good);
+	EXPECT_FALSE(Parsed({"pace=1100", "pace_harts=0"}).good);
+}
+
 TEST(Options, FilesAreNamed)
 {
 	const struct {

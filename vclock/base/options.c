@@ -69,6 +69,11 @@ static const struct key keys[] = {
 	{ "count", COUNT, FIELD(count_each), 0, 0 },
 	{ "locks", SWITCH, FIELD(locks), 0, 0 },
 	{ "hold", NUMBER, FIELD(hold), 100, 10000 },
+	{ "hold_class", NUMBER, FIELD(hold_class), 0, VC_ANY_CLASS - 1 },
+	{ "transfer", NUMBER, FIELD(transfer), 100, 10000 },
+	{ "transfer_class", NUMBER, FIELD(transfer_class), 0, VC_ANY_CLASS - 1 },
+	{ "pace", NUMBER, FIELD(pace), 100, 10000 },
+	{ "pace_harts", NUMBER, FIELD(pace_harts), 1, UINT64_MAX },
 	{ "race-check", SWITCH, FIELD(race_check), 0, 0 },
 	{ "jitter", JITTER, FIELD(jitter), 1, UINT64_MAX },
 	{ "spin-limit", NUMBER, FIELD(spin_limit), 0, UINT64_MAX },
@@ -258,7 +263,15 @@ static bool cache_is_possible(const char *key, uint64_t size, unsigned ways, cha
 
 bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
 {
-	*options = (struct vc_options){ .pin = VC_PIN_AUTO, .spin_limit = 20000000, .watchdog_ms = 3000, .lines = 16, .hold = 1000 };
+	*options = (struct vc_options){ .pin = VC_PIN_AUTO,
+					.spin_limit = 20000000,
+					.watchdog_ms = 3000,
+					.lines = 16,
+					.hold = 1000,
+					.hold_class = VC_ANY_CLASS,
+					.transfer = 1000,
+					.transfer_class = VC_ANY_CLASS,
+					.pace = 1000 };
 	if (!apply_preset(options, argc, argv, text, bytes))
 		return false;
 	for (int i = 0; i < argc; i++) {
@@ -274,8 +287,19 @@ bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *t
 			return false;
 		}
 	}
-	if (!options->locks && options->hold != 1000) {
-		snprintf(text, bytes, "option hold needs locks=on: a device with locks: {stats: all}");
+	if (!options->locks && (options->hold != 1000 || options->transfer != 1000)) {
+		snprintf(text, bytes, "option %s needs locks=on: a device with locks: {stats: all}",
+			 options->hold != 1000 ? "hold" : "transfer");
+		return false;
+	}
+	if ((options->pace == 1000) != !options->pace_harts) {
+		snprintf(text, bytes, "options pace=PERMILLE, other than 1000, and pace_harts=MASK go together");
+		return false;
+	}
+	if ((options->hold == 1000 && options->hold_class != VC_ANY_CLASS) ||
+	    (options->transfer == 1000 && options->transfer_class != VC_ANY_CLASS)) {
+		snprintf(text, bytes,
+			 "options hold_class and transfer_class say which locks hold and transfer are for: one of these is missing");
 		return false;
 	}
 	if (!cache_is_possible("cache_bytes", options->cache_bytes, options->cache_ways, text, bytes) ||

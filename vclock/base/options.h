@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 enum { VC_PIN_OFF = -1, VC_PIN_AUTO = -2 };
+enum { VC_ANY_CLASS = 16 };
 enum vc_switch { VC_SWITCH_AUTO, VC_SWITCH_USER, VC_SWITCH_FUTEX };
 
 /* Costs in cycles of the hart's clock; sources and meaning: docs/internals/clock-costs.md. */
@@ -58,12 +59,17 @@ struct vc_options {
 	unsigned cache_ways;
 	uint64_t l2_bytes; /* of the cache that all share; 0: there is none */
 	unsigned l2_ways;
-	unsigned store_buffer; /* entries of each hart's; 0: releases wait for their line */
-	int pin;               /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
-	unsigned switch_by;    /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
-	bool count_each;       /* count instruction by instruction (slower, exact across traps and MMIO) */
-	bool locks;            /* ledger.h */
-	uint64_t hold;         /* hint.h; thousandths, 1000: as it is */
+	unsigned store_buffer;   /* entries of each hart's; 0: releases wait for their line */
+	int pin;                 /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
+	unsigned switch_by;      /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
+	bool count_each;         /* count instruction by instruction (slower, exact across traps and MMIO) */
+	bool locks;              /* ledger.h */
+	uint64_t hold;           /* hint.h; thousandths, 1000: as it is */
+	uint64_t hold_class;     /* of locks; VC_ANY_CLASS: all */
+	uint64_t transfer;       /* cost/line.h; thousandths, 1000: as it is */
+	uint64_t transfer_class; /* of locks; VC_ANY_CLASS: all */
+	uint64_t pace;           /* hint.h; thousandths, 1000: as it is … */
+	uint64_t pace_harts;     /* … of these harts, a bit each */
 	bool race_check;
 	struct vc_jitter_option jitter; /* schedule/jitter.h */
 	uint64_t spin_limit;            /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */

@@ -73,6 +73,45 @@ void vc_line_wait_turn(struct vc_hart *h, enum vc_kind kind, uint64_t address, b
 		hub.last = h->index;
 }
 
+static struct {
+	uint64_t waits; /* for a lock of this class, plus 1 */
+	uint64_t last;  /* address that it accessed last */
+} uses[VC_MAX_HARTS];
+
+void vc_line_lock_event(const struct vc_hart *h)
+{
+	uint64_t lock = HZ_VC_LOCK_CLASS(h->slot->arg1) + 1;
+
+	if (vc.options.transfer == 1000)
+		return;
+	switch ((enum hz_vc_lock_event)h->slot->arg0) {
+	case HZ_VC_LOCK_ASKED: uses[h->index].waits = lock; return;
+	case HZ_VC_LOCK_GOT:
+	case HZ_VC_LOCK_GOT_SHARED:
+		uses[h->index].waits = 0;
+		if (uses[h->index].last)
+			find(uses[h->index].last)->lock = lock;
+		return;
+	default: return;
+	}
+}
+
+static void note_use(const struct vc_hart *h, struct vc_line *line)
+{
+	uses[h->index].last = vc_line_address(line);
+	if (uses[h->index].waits)
+		line->lock = uses[h->index].waits;
+}
+
+static uint64_t fetch_cost(const struct vc_line *line, enum vc_source source)
+{
+	uint64_t cost = vc_cache_cost(source), only = vc.options.transfer_class;
+
+	if (vc.options.transfer == 1000 || !line->lock || (only != VC_ANY_CLASS && line->lock != only + 1))
+		return cost;
+	return cost * vc.options.transfer / 1000;
+}
+
 /* The line comes to h, which asks for it at `now`. Returns when the access that it is for is done, which then takes `work` more. */
 static uint64_t transfer_end(struct vc_hart *h, struct vc_line *line, struct vc_copies *copies, uint64_t now, bool alone, uint64_t work,
 			     enum vc_source *source)
@@ -85,7 +124,7 @@ static uint64_t transfer_end(struct vc_hart *h, struct vc_line *line, struct vc_
 	}
 	line->queue_cycles += start - now;
 	*source = vc_cache_fetch(h, vc_line_address(line), copies, alone);
-	end = start + vc_cache_cost(*source) + (vc.options.busy_access ? work : 0);
+	end = start + fetch_cost(line, *source) + (vc.options.busy_access ? work : 0);
 	if (alone || !vc.options.merge)
 		line->busy_until = vc.options.busy_access ? end : start + vc.options.cost.occupancy;
 	return end;
@@ -100,6 +139,8 @@ static uint64_t access_end(struct vc_hart *h, struct vc_line *line, uint64_t now
 	enum vc_source source;
 
 	line->accesses++;
+	if (__builtin_expect(vc.options.transfer != 1000, 0))
+		note_use(h, line);
 	if (!vc_cache_hit(h, copies, alone)) {
 		line->transfers++;
 		end = transfer_end(h, line, copies, now, alone, vc.options.cost.local, &source);

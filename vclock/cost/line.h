@@ -16,6 +16,7 @@ struct vc_line {
 	uint64_t busy_until;
 	uint64_t accesses, transfers, queue_cycles, parks, wakes; /* outside freezes */
 	uint64_t data_transfers;                                  /* for plain accesses */
+	uint64_t lock; /* class of the lock that it was last used for, plus 1; 0: none. Kept with option transfer */
 };
 
 /* LR at address: cost, then reservation. */
@@ -33,6 +34,12 @@ void vc_line_data(struct vc_hart *h, uint64_t address, bool write);
 /* The `count` lines with most transfers of both kinds (ties: lower address first) of those accessed outside freezes; returns how many
  * there are. */
 unsigned vc_line_top(struct vc_line *out, unsigned count);
+
+/* With option transfer, lines of locks take so many thousandths of what it takes them to come, with transfer_class those of one class. They
+ * are what a hart accesses, synchronising, while it waits for a lock, and what it accessed last when it has it.
+ *
+ * In a freeze: the lock's event in the hart's slot. */
+void vc_line_lock_event(const struct vc_hart *h);
 
 static inline uint64_t vc_line_address(const struct vc_line *line) { return (line->tag - 1) << VC_LINE_SHIFT; }
 

@@ -400,7 +400,12 @@ void vc_past_event(const struct vc_hart *h, enum hz_vc_lock_event event, uint64_
 	turn_to(past, innermost(past), VC_PAST_HELD, now);
 }
 
-bool vc_past_holds(unsigned hart) { return pasts[hart].holds != 0; }
+bool vc_past_holds(unsigned hart, uint64_t lock_class)
+{
+	const struct past *past = &pasts[hart];
+
+	return past->holds && (lock_class == VC_ANY_CLASS || HZ_VC_LOCK_CLASS(innermost(past)) == lock_class);
+}
 
 /* Returns what of the piece lies between. */
 static uint64_t between(const struct piece *piece, uint64_t from, uint64_t to, vc_past_fn *each, void *ctx)

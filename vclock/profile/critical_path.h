@@ -35,8 +35,8 @@ enum vc_past { VC_PAST_SPUN, VC_PAST_HELD };
 
 /* A lock's event (enum hz_vc_lock_event) of a hart, at its clock; lock: HZ_VC_LOCK. */
 void vc_past_event(const struct vc_hart *h, enum hz_vc_lock_event event, uint64_t lock);
-/* It holds a lock, or waits for one inside another. */
-bool vc_past_holds(unsigned hart);
+/* It holds a lock, or waits for one inside another, and the innermost that it holds is of this class (VC_ANY_CLASS: of any). */
+bool vc_past_holds(unsigned hart, uint64_t lock_class);
 /* Of the hart's time between the two clocks: cycles for each lock that it waited for (or held), in pieces. Returns their sum. */
 typedef void vc_past_fn(void *ctx, uint64_t lock, uint64_t cycles);
 uint64_t vc_past_times(unsigned hart, enum vc_past what, uint64_t from, uint64_t to, vc_past_fn *each, void *ctx);
