@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, conzone, frame, plot, report, runs  # noqa: E402
+from common.elasticity import Interval  # noqa: E402
 from common.report import mean  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
@@ -17,6 +18,7 @@ LOADS = {"read": {"read_ratio": 1.0, "pattern": "random", "prefill": 1.0, "zones
          "write": {"read_ratio": 0.0, "write_pattern": "random", "open_zones": 2, "zones": 2},
          "mixed": {"read_ratio": 0.5, "pattern": "random", "prefill": 0.25, "open_zones": 2, "zones": 2, "flush_every": 32}}
 WORKERS = [1, 4, 12]
+LEAST = 4 # clients whose commands a run has, so that it gets steady
 
 
 def fast():
@@ -30,13 +32,15 @@ FLASH = {"paper": lambda: {}, "fast": fast}
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
-    arguments.add_numbers(p, "--workers", 1, 40, ",".join(map(str, WORKERS)), "FTL workers, and as many clients with a queue each")
+    arguments.add_numbers(p, "--workers", 1, 40, ",".join(map(str, WORKERS)),
+                          "FTL workers: each number with as many clients, and the smallest one with as many as the largest; each client has a queue")
     arguments.add_names(p, "--loads", tuple(LOADS), ",".join(LOADS), "what each client does, in 4 KiB, in zones of its own")
     arguments.add_names(p, "--flash", tuple(FLASH), ",".join(FLASH), "times of flash and link: the paper's device's, or those of the device lock-scaling")
-    arguments.add_number(p, "--ops", 20, 100000, 200, "commands of each client")
+    arguments.add_number(p, "--ops", 20, 100000, 2000, f"commands of each client; one alone has {LEAST} times as many")
     arguments.add_update(p)
+    p.set_defaults(seeds="1,2,3")
     args = arguments.parsed(p, words)
-    return arguments.quickly(args, workers=args.workers[-1:], ops=60)
+    return arguments.quickly(args, workers=args.workers[-1:], ops=60, seeds=[1])
 
 
 def device_of(flash, workers):
@@ -45,15 +49,25 @@ def device_of(flash, workers):
     return conzone.device(runs.merged(FLASH[flash](), changes))
 
 
-def workload_of(args, load, workers, seed):
-    return conzone.workload(NAME, seed, threads=workers, turnaround="4us", common=LOADS[load] | {
-        "block": "4 KiB", "queue_depth": 8, "total_ops": args.ops, "think": "1us", "think_distribution": "exponential"})
+def workload_of(args, load, clients, seed):
+    return conzone.workload(NAME, seed, threads=clients, turnaround="4us", common=LOADS[load] | {
+        "block": "4 KiB", "queue_depth": 8, "total_ops": max(args.ops, LEAST * args.ops // clients), "think": "1us", "think_distribution": "exponential"})
+
+
+def scaled(args):
+    """(workers, clients): the load grows with the workers; or the fewest have the load of the most."""
+    return list(dict.fromkeys([(n, n) for n in args.workers] + [(min(args.workers), max(args.workers))]))
+
+
+def where(load, flash, workers, clients):
+    return f"{load}, {flash} flash, {workers} workers, {clients} clients"
 
 
 def points(args):
-    return [Point({"load": load, "flash": flash, "workers": workers}, f"{load}, {flash} flash, {workers} workers",
-                  [(f"{load}-{flash}-{workers}-{seed}", device_of(flash, workers), workload_of(args, load, workers, seed)) for seed in args.seeds])
-            for load in args.loads for flash in args.flash for workers in args.workers]
+    return [Point({"load": load, "flash": flash, "workers": workers, "clients": clients}, where(load, flash, workers, clients),
+                  [(f"{load}-{flash}-{workers}-{clients}-{seed}", device_of(flash, workers), workload_of(args, load, clients, seed))
+                   for seed in args.seeds])
+            for load in args.loads for flash in args.flash for workers, clients in scaled(args)]
 
 
 check = conzone.check
@@ -79,8 +93,9 @@ def worst(result):
 
 
 def summarize(results):
+    steady = all(r["steady"]["iops"] for r in results) # else its throughput would be that of a beginning and an end
     return {
-        "kiops": mean(map(report.kiops, results)),
+        "kiops": mean(map(report.kiops, results)) if steady else None, "kiops_by_seed": [report.kiops(r) for r in results] if steady else [],
         "spin": {name: mean(spin(r, of_class) for r in results) for name, (of_class, _) in STRUCTURES.items()},
         "spin_others": mean(sum(spin(r, c) for c in ("open", "slc", "block")) for r in results),
         "contended": {name: mean(contended(r, of_class) for r in results) for name, (of_class, _) in STRUCTURES.items()},
@@ -92,9 +107,11 @@ def summarize(results):
 
 def figures(args, measured):
     out = []
-    for load, flash, workers in [p.key for p in points(args)]:
-        at, p = f"{load}, {flash} flash, {workers} workers", measured.get((load, flash, workers))
+    for key in [p.key for p in points(args)]:
+        at, p = where(*key), measured.get(key)
         out.append(report.figure(f"throughput, {at}", p and p["kiops"], "KIOPS"))
+        if len(args.seeds) > 1:
+            out.append(report.figure(f"half of the 95 % interval, {at}", Interval(p["kiops_by_seed"]).half if p and p["kiops"] else None, "KIOPS"))
         for name in STRUCTURES:
             out += [report.figure(f"spinning for the {name}, {at}", p and 100 * p["spin"][name], "%"),
                     report.figure(f"waiting in queues of the {name}, {at}", p and p["queued"][name], "")]
@@ -102,7 +119,7 @@ def figures(args, measured):
 
 
 def directions(figure):
-    at = "12 workers"
+    at = "12 workers, 12 clients"
     for flash in FLASH:
         yield f"readers spin for the L2P cache alone ({flash})", (figure(f"spinning for the L2P cache, read, {flash} flash, {at}")
                                                                   > 10 * figure(f"spinning for the zone map, read, {flash} flash, {at}"))
@@ -113,34 +130,40 @@ def directions(figure):
 
 
 def rows(figure):
+    def kiops(at):
+        mean, half = (figure(f"{what}, {at}") for what in ("throughput", "half of the 95 % interval"))
+        return f"{mean:.0f} ± {half:.0f}" if mean else "not steady"
+    most, counts = WORKERS[-1], ", ".join(map(str, WORKERS))
     for flash in FLASH:
         for load in LOADS:
-            at = f"{load}, {flash} flash, {WORKERS[-1]} workers"
-            kiops = ", ".join(f"{figure(f'throughput, {load}, {flash} flash, {n} workers'):.0f}" for n in WORKERS)
+            at = where(load, flash, most, most)
+            growing, fixed = ", ".join(kiops(where(load, flash, n, n)) for n in WORKERS), kiops(where(load, flash, WORKERS[0], most))
             waits = ", ".join(f"{name} {figure(f'spinning for the {name}, {at}'):.2f} % / {figure(f'waiting in queues of the {name}, {at}'):.1f}"
                               for name in STRUCTURES)
-            yield (f"{load}, {flash} flash, {', '.join(map(str, WORKERS))} workers; with {WORKERS[-1]}: time spinning / waiting in queues at a time", "",
-                   f"{kiops} KIOPS; {waits}")
+            yield (f"{load}, {flash} flash: KIOPS of {counts} workers with as many clients; of {WORKERS[0]} worker with {most} clients; time spinning / "
+                   f"waiting in queues at a time with {most} of both", "", f"{growing}; {fixed}; {waits}")
 
 
 def show(measured):
-    report.table(["load", "flash", "workers", "KIOPS", *(f"{name}: spin %" for name in STRUCTURES), "others", *(f"{name}: contended %" for name in STRUCTURES),
+    report.table(["load", "flash", "workers", "clients", "KIOPS", *(f"{name}: spin %" for name in STRUCTURES), "others", *(f"{name}: contended %" for name in STRUCTURES),
                   *(f"{name}: queued" for name in STRUCTURES), "worst lock", "dies busy %"],
-                 [[load, flash, workers, p["kiops"], *(100 * v for v in p["spin"].values()), 100 * p["spin_others"],
+                 [[*key, p["kiops"], *(100 * v for v in p["spin"].values()), 100 * p["spin_others"],
                    *(100 * v for v in p["contended"].values()), *p["queued"].values(), p["worst"], 100 * p["die_busy"]]
-                  for (load, flash, workers), p in measured.items()])
+                  for key, p in measured.items()])
 
 
 def draw(measured):
-    counts = sorted({workers for _, _, workers in measured})
-    lines = list(dict.fromkeys((load, flash) for load, flash, _ in measured))
-    fig, axes = plot.figure(2)
-    for load, flash in lines:
-        axes[0].plot(counts, plot.numbers(measured.value((load, flash, n), "kiops") for n in counts), marker="o", label=f"{load}, {flash} flash")
-    axes[0].set(xlabel="workers", ylabel="KIOPS", title="Throughput", yscale="log")
+    counts = sorted({workers for _, _, workers, _ in measured})
+    lines = list(dict.fromkeys((load, flash) for load, flash, *_ in measured))
+    fig, axes = plot.figure(3)
+    most = counts[-1]
+    for ax, at, words in ((axes[0], [(n, n) for n in counts], "as many clients"), (axes[1], [(counts[0], most), (most, most)], f"{most} clients")):
+        for load, flash in lines:
+            ax.plot([n for n, _ in at], plot.numbers(measured.value((load, flash, *of), "kiops") for of in at), marker="o", label=f"{load}, {flash} flash")
+        ax.set(xlabel="workers", ylabel="KIOPS", title=f"Throughput, {words}", yscale="log")
     axes[0].legend(frameon=False, fontsize=8)
-    plot.bars(axes[1], [f"{load},\n{flash}" for load, flash in lines],
-              {name: [100 * measured[load, flash, counts[-1]]["spin"][name] if (load, flash, counts[-1]) in measured else None for load, flash in lines]
+    plot.bars(axes[2], [f"{load},\n{flash}" for load, flash in lines],
+              {name: [100 * measured[key]["spin"][name] if (key := (*line, counts[-1], counts[-1])) in measured else None for line in lines]
                for name in STRUCTURES}, f"Spinning, {counts[-1]} workers", "% of the workers' time")
     return fig
 
