@@ -1,4 +1,4 @@
-// The compare command: two results side by side, with what was changed between them.
+// The compare command: two results side by side, and the differences in their settings.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <cstdio>
@@ -36,7 +36,7 @@ json result_of(const std::string &path)
 	return result;
 }
 
-// Path → the two values, of all settings that differ; null: one of them has none.
+// Path → the two values, for settings that differ; null: not set.
 json changes_between(const json &a, const json &b)
 {
 	json out = json::object();

@@ -1,4 +1,5 @@
-// The files command: files that are updated, or written and removed until a device is fragmented, in hzfs on a device of its own.
+// The files command: updates files, or writes and removes them until a device is fragmented, in
+// hzfs on its own device.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
 

@@ -1,4 +1,4 @@
-// The fio command: lets the jobs of fio work on a device, one booted for them or one that is up.
+// The fio command: runs fio jobs on a new or a running device.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <memory>
@@ -17,7 +17,7 @@ namespace hz::cli {
 
 namespace {
 
-// What stands for options that the jobs themselves do not give: fio takes them as those of a [global] section.
+// Defaults for options not set by the jobs, as a [global] section.
 std::vector<std::string> fio_words(const std::vector<std::string> &own, const std::vector<std::string> &words)
 {
 	std::vector<std::string> all{"fio", "--ioengine=external:" + locate_fio_engine().string(), "--filename=hartzone", "--direct=1",
@@ -41,7 +41,7 @@ void check_jobs(const std::vector<std::string> &words)
 		throw Error("fio does not take these words or that job file: " + said.text);
 }
 
-// What each job says at its beginning and its end (fio_engine.c).
+// Begin and end marks of each job (fio_engine.c).
 class Marks {
 public:
 	Marks() : file_(memfd_create("marks", MFD_CLOEXEC))
@@ -54,7 +54,7 @@ public:
 		return "HARTZONE_FIO_MARKS=/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file_.get());
 	}
 
-	// fio itself ends with 0 although the process of a job was killed.
+	// fio itself exits with 0 even if the process of a job was killed.
 	void require_ends() const
 	{
 		std::string marks(size_t(lseek(file_.get(), 0, SEEK_END)), 0);

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int layout = 1; // of what is kept
+constexpr int layout = 1; // of an entry
 constexpr uint64_t usual_most_bytes = 8ull << 30;
 
 uint64_t most_bytes()
@@ -31,7 +31,7 @@ uint64_t most_bytes()
 	return *bytes;
 }
 
-// A trace is what is in it.
+// A trace is identified by its content.
 json preparation_json(const wl::Workload &workload)
 {
 	json out = wl::workload_to_json(wl::preparation_of(workload));

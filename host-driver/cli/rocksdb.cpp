@@ -1,4 +1,4 @@
-// The rocksdb command: RocksDB's files on the zones of a device, one booted for it or one that is up.
+// The rocksdb command: RocksDB on the zones of a new or a running device.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdio>

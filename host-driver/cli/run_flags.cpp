@@ -165,7 +165,7 @@ void RunFlags::add_check_options(CLI::App &command)
 		"Default: only the table. E.g. --out results");
 }
 
-// Without --workload a trace is replayed as an empty `trace:` section says.
+// Without --workload, a trace is replayed as with an empty `trace:` section.
 wl::Workload RunFlags::base() const
 {
 	if (trace.empty() || !workload.empty())
@@ -181,7 +181,7 @@ void RunFlags::apply_trace(wl::Workload &w) const
 		throw Error("--trace: the workload " + workload + " generates its commands and replays no trace: leave one of the two out");
 	if (!w.trace)
 		return refuse_without_trace();
-	if (!trace.empty()) { // what the workload file says of its own trace is not true of another one
+	if (!trace.empty()) { // the workload file's properties of its own trace do not apply to another one
 		w.trace->file = trace;
 		w.trace->format = "auto";
 		w.trace->time_unit_ns = 0;

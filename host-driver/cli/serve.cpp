@@ -1,4 +1,5 @@
-// The serve command: a device that stays up for other processes, until it is told to stop or its command has ended.
+// The serve command: a device that stays up for other processes until it is stopped or its command
+// ends.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <chrono>
 #include <cstdio>
@@ -63,7 +64,7 @@ void require_program(const std::vector<std::string> &command)
 		throw Error("there is no program " + command.front() + " to run on the device");
 }
 
-// With a target, whose clock is the virtual one unless the user chooses.
+// With a target the clock is the virtual one unless the user chooses.
 MachineOptions machine_options(const MachineFlags &flags, const TargetFlags &target)
 {
 	MachineFlags chosen = flags;

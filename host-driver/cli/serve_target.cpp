@@ -1,4 +1,4 @@
-// ServeTarget: options, and the texts for who wants to connect.
+// ServeTarget: options, and the instructions for connecting hosts.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/serve_target.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr const char *name_prefix = "nqn.2026-11.org.hartzone:";
 constexpr size_t longest_name = 223; // of an NQN
 
-// Of what an NQN may have behind its prefix, and a shell takes as it is.
+// The error in an NQN suffix, limited to characters that a shell needs no quotes for.
 std::string wrong_name(const std::string &name)
 {
 	const bool legal = std::ranges::all_of(

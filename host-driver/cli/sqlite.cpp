@@ -66,7 +66,7 @@ void SqliteFlags::add_to(CLI::App &command)
 	add_text(command, "--record", sqlite.record, "FILE", "Write the commands that the device got as a native trace");
 }
 
-// A word of SQLite's shell's own commands.
+// Quoted for a dot-command of SQLite's shell.
 std::string quoted(const std::string &word)
 {
 	if (word.find_first_of("'\n") != std::string::npos)

@@ -1,4 +1,4 @@
-// The trace command: what a trace is and what is in it.
+// The trace command: format and contents of a trace.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <memory>

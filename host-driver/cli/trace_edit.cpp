@@ -1,4 +1,5 @@
-// The commands that make a trace out of another one: convert, cut, scale. All write the native format.
+// The commands that derive a trace from another one: convert, cut, scale. All write the native
+// format.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/trace_edit.hpp"
 

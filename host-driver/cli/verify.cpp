@@ -1,4 +1,4 @@
-// The verify command: does an image hold what the runs on it were promised?
+// The verify command: does an image hold everything acknowledged to earlier runs?
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdio>
@@ -74,7 +74,7 @@ std::vector<Kept> records_of(const std::string &image, uint32_t namespaces)
 		records.push_back({nsid, std::make_unique<AckRecord>(file, 0), {}});
 	}
 	if (records.empty())
-		AckRecord(ack_record_of(image), 0); // says what is missing
+		AckRecord(ack_record_of(image), 0); // throws an error that names the missing file
 	return records;
 }
 

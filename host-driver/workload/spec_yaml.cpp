@@ -200,7 +200,7 @@ void read_threads(Fields &f, Workload &w)
 			f.fail("common", "the workload never ends: give total_ops or total_bytes");
 }
 
-/* What a trace needs shows only when it is read. */
+/* The preparation of a trace is known only after reading it. */
 void read_prepared(Fields &f, Workload &w)
 {
 	uint32_t kept = 0;
