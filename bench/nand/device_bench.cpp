@@ -1,4 +1,4 @@
-// The flash of one device: what its data sheet says, what the rig measures, and what the machine does.
+// The flash of one device: its configured times, and measurements on the rig and on the machine.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device_bench.hpp"
 
@@ -101,7 +101,8 @@ bool as_the_formula(const Row &row, uint64_t ns)
 	return row.exact ? ns == *row.formula_ns : ns >= *row.formula_ns;
 }
 
-// What was submitted as one list takes the same on both: phases begin when flash and channel are free, not when a hart looks.
+// Operations submitted as one list take the same on both: phases begin when flash and channel are
+// free, not when a hart polls.
 bool as_the_rig(const Row &row, uint64_t rig_ns, uint64_t image_ns)
 {
 	return row.pattern.loop ? image_ns >= rig_ns || row.figure == Figure::second_mean : image_ns == rig_ns;

@@ -1,8 +1,10 @@
-"""What a change of a cost does to throughput and latency: elasticities over seeds, with intervals, and what they prove.
+"""Elasticities of throughput and latency to a change of a cost: means over seeds, with intervals,
+and the conclusions that they prove.
 
-An elasticity is d ln X / d ln c, here of two runs that differ in the cost c only: (ln X+ - ln X-) / (ln c+ - ln c-). In a closed system
-that takes every time longer by a factor, throughput falls by that factor, so the elasticities over all costs add up to -1, and those of
-every latency to +1."""
+An elasticity is d ln X / d ln c, here of two runs that differ in the cost c only: (ln X+ - ln X-) /
+(ln c+ - ln c-). In a closed system with all times longer by a factor, throughput falls by that
+factor, so the elasticities over all costs add up to -1, and those of every latency to +1.
+"""
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
 import math
@@ -11,12 +13,12 @@ LAW = {"throughput": -1.0, "mean": 1.0, "p99": 1.0}
 CONFIDENCE = 0.95
 TOGETHER = 2 * len(LAW) # sums and controls that are asked at once
 NEAR = 0.02 # a sum that is as near to its law keeps it: times are whole nanoseconds, and changes are no differentials
-WIDE = 0.5 # an interval of a sum that reaches farther to each side proves nothing
+WIDE = 0.5 # a wider interval of a sum proves nothing
 
 
 @functools.cache
 def student(freedom, confidence=CONFIDENCE):
-    """So many standard errors to each side hold the mean with this probability."""
+    """Number of standard errors to each side that hold the mean with this probability."""
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
 
     def within(t, steps=400): # t = sqrt(freedom) * tan(angle) makes the integrand a power of a cosine
@@ -31,7 +33,7 @@ def student(freedom, confidence=CONFIDENCE):
 
 
 class Interval:
-    """A mean over seeds, and where it lies with the given confidence. One seed says nothing: the interval has no ends."""
+    """A mean over seeds with its confidence interval. With one seed the interval is unbounded."""
 
     def __init__(self, values, confidence=CONFIDENCE):
         self.values, self.mean = list(values), sum(values) / len(values)
@@ -49,7 +51,7 @@ class Interval:
 
 
 def elasticity(dearer, cheaper, log_span):
-    """By seed, of what was measured with the dearer and with the cheaper cost."""
+    """By seed, from measurements with the dearer and with the cheaper cost."""
     return [(math.log(more) - math.log(less)) / log_span for more, less in zip(dearer, cheaper)]
 
 
@@ -59,12 +61,12 @@ def total(columns):
 
 
 def of_family(values):
-    """Interval of a sum, so wide that all sums and controls hold at once."""
+    """Interval of a sum, widened so that all sums and controls hold at once."""
     return Interval(values, 1 - (1 - CONFIDENCE) / TOGETHER)
 
 
 def broken(sums, control):
-    """Sentences: which law does not hold, or cannot be judged."""
+    """Sentences about laws that do not hold, or cannot be judged."""
     found = []
     for name, target in LAW.items():
         for what, interval in ((f"the elasticities of {name}", sums[name]), (f"{name} with every cost changed at once", control[name])):
@@ -82,17 +84,18 @@ def words(interval):
 
 
 def order(found):
-    """Names of costs that are proven to hold throughput up, most first. found: name → Interval."""
+    """Names of costs proven to limit throughput, largest first. found: name → Interval."""
     return [name for name, interval in sorted(found.items(), key=lambda item: item[1].mean) if interval.high < 0]
 
 
 def leads(found, first, second):
-    """Whether the first is proven to be more than the second: by the differences of each seed."""
+    """Whether the first is proven larger than the second: by the differences of each seed."""
     return Interval([a - b for a, b in zip(found[first].values, found[second].values)]).high < 0
 
 
 def limits(found):
-    """(names that limit, name that is next): costs that cannot be told apart limit together; nothing that is not proven is named."""
+    """(names that limit, name that is next): indistinguishable costs limit together; only proven
+    names."""
     ranked = order(found)
     if not ranked:
         return [], None
@@ -104,7 +107,8 @@ def limits(found):
 
 
 def sentence(found, worth=None):
-    """One sentence. worth: Interval of throughput with what limits halved, over that as it is, less 1."""
+    """One sentence. worth: Interval of the relative gain in throughput with the limiting cost
+    halved."""
     names, follows = limits(found)
     if not names:
         return "No cost is proven to be the limit: more seeds or more commands make the intervals narrower."

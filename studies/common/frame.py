@@ -44,7 +44,7 @@ def run(study, words=None):
 
 
 def drawn(study, args, sweep, rows):
-    """Draws the plot and the page, if there is something to draw, and says where."""
+    """Draws the plot and the page, if any, and prints their names."""
     picture, path = args.out / f"{study.NAME}.png", args.out / "report.html"
     if args.no_pictures: # those of an earlier call show other figures
         picture.unlink(missing_ok=True)
@@ -81,7 +81,8 @@ def plain_page(study, args, sweep, rows, fig):
 
 
 def provenance(shown, args, sweep):
-    """What was asked for, which programs ran, and what each run answered; their own pages have the configurations."""
+    """The call, the programs, and each run's digest; the runs' own pages have the configurations.
+    """
     shown.heading("Provenance")
     software = report.flat(sweep.software or {})
     options = {f"--{name.replace('_', '-')}": value for name, value in vars(args).items() if name not in ("out", "named", "found_limits")}

@@ -59,7 +59,7 @@ def options(words=None):
 
 
 def files(args):
-    """(name for people, device, workload) of what is asked for."""
+    """(name for people, device, workload) of the request."""
     folder = pathlib.Path(args.point or "")
     folder = folder.parent if folder.is_file() else folder
     if args.point and (folder / "result.json").exists():

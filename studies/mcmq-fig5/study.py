@@ -15,7 +15,7 @@ LOCKS = {"one lock": {"locks": {"granularity": {"default": "global"}}}, "many lo
 
 
 def superblocks(locks, workers):
-    """Many: each worker writes to one of its own. The collector has one, too."""
+    """Many: each worker writes to its own. The collector has one, too."""
     return {"conventional": {"frontiers": workers, "buffers": workers + 1}} if locks == "many superblocks" else {}
 
 
@@ -87,7 +87,7 @@ def directions(figure):
 
 
 def derived(_, measured):
-    """In words, of each line what owns its end."""
+    """The main cause of loss at the end of each line, as sentences."""
     lines = {}
     for key, p in measured.items():
         lines.setdefault(key[:2], []).append((key[2], p))
