@@ -26,7 +26,7 @@ std::unique_ptr<hz_flashbench> block_of(const hz_device_config &flash, const std
 {
 	auto block = std::make_unique<hz_flashbench>();
 	if (rows.size() > HZ_FLASHBENCH_PATTERNS)
-		throw std::runtime_error("the device has so many dies of a channel that its patterns do not fit");
+		throw std::runtime_error("the patterns do not fit: the device has too many dies per channel");
 	block->magic = HZ_FLASHBENCH_MAGIC;
 	block->patterns = rows.size();
 	block->cfg = flash;
@@ -190,7 +190,7 @@ std::string verdict_of(const ordered_json &result, bool image)
 		snprintf(
 			end, sizeof(end),
 			" Furthest apart (%+.1f %%): %s. There an operation comes when a hart has seen the last one's end, and a die that is free "
-			"meanwhile begins what else waits.",
+			"other waiting operations begin meanwhile.",
 			100 * most, furthest.c_str());
 		text += end;
 	}

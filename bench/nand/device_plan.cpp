@@ -317,7 +317,7 @@ void Plan::loops()
 	Row &alone = add("16 reads each, one after another, all dies", reads,
 			 std::max<uint64_t>(rounds * (bus + t_.read()), rounds * dies_ * bus));
 	alone.pattern.loop = 1, alone.exact = false;
-	Row &mixed = add("the same beside programs, mean of a read", group(HZ_FLASHBENCH_PROGRAM, cfg_.channels, dies_, 1, rounds),
+	Row &mixed = add("the same during programs, mean of a read", group(HZ_FLASHBENCH_PROGRAM, cfg_.channels, dies_, 1, rounds),
 			 std::nullopt);
 	mixed.pattern.loop = 1;
 	add_second(mixed, group(HZ_FLASHBENCH_READ, cfg_.channels, dies_, 1, waiting_reads), Figure::second_mean);

@@ -102,7 +102,7 @@ void add_fio(CLI::App &app)
 		"Behind these options: job files and options of fio. The engine, the device, direct=1 and verify_state_save=0 are put in, and zonemode=zbd where\n"
 		"the device has zones; jobs that name other ones get these. bs is a multiple of 4k. Each job has a queue of its own, and may name its\n"
 		"namespace with nsid, such as --nsid=2. --image keeps the flash from one call to the next, and serve the device. With --clock virtual each\n"
-		"job also tells the latencies of the device, beside those of fio, which are in the host's time; one job at a time makes them repeatable.\n"
+		"job also reports latencies in device time, next to fio's own in host time; one job at a time makes them repeatable.\n"
 		"Examples:\n"
 		"  ./hartzone fio --device small --name=a --rw=write --bs=16k --size=1m --verify=crc32c\n"
 		"  ./hartzone fio --device small --clock virtual --name=a --rw=randwrite --bs=16k --size=1m --iodepth=4 --max_open_zones=4");

@@ -151,10 +151,10 @@ void add_info(CLI::App &app)
 {
 	auto flags = std::make_shared<VisitFlags>();
 	auto zones = std::make_shared<bool>(false), memory = std::make_shared<bool>(false);
-	CLI::App *command = app.add_subcommand("info", "Say what a device is: one that is booted for it, or one that is up");
+	CLI::App *command = app.add_subcommand("info", "Describe a device: a new one that is booted, or a running one");
 	flags->add_to(*command);
 	add_flag(*command, "--zones", *zones, "List the zones that are not empty: state and write pointer, in 4 KiB sectors");
-	add_flag(*command, "--memory", *memory, "List what the firmware holds in memory: in which memory, bytes, owner, and what it is");
+	add_flag(*command, "--memory", *memory, "List the firmware's memory allocations: memory, bytes, owner, and purpose");
 	command->footer("Examples:\n"
 			"  ./hartzone info --device conzone-paper\n"
 			"  ./hartzone info --device conzone-paper --memory\n"

@@ -149,7 +149,7 @@ std::string usage_sentence(const CLI::App *app, const CLI::Error &error)
 	const auto commands = app->get_subcommands();
 	const CLI::App *command = commands.empty() ? nullptr : commands.front();
 	return as_called("hartzone: " + in_words(app, command, error) + " (./hartzone" + (command ? " " + command->get_name() : "") +
-			 " --help tells more)\n");
+			 " --help has more)\n");
 }
 
 } // namespace hz::cli

@@ -82,7 +82,7 @@ void take(PreparedDevice &device, const hz_device_config &config)
 	std::error_code failed;
 	if (std::filesystem::file_size(device.image, failed) != hz_nand_image_bytes(&config) || failed)
 		throw Error(device.image.string() + " is damaged: remove " + device.image.parent_path().string() +
-			    ", and the device is prepared anew");
+			    ", and the device is prepared again");
 	device.story = "from an earlier run";
 }
 

@@ -125,7 +125,7 @@ void add_serve(CLI::App &app)
 	flags->add_to(*command, "real");
 	target->add_to(*command);
 	add_flag(*command, "--list", *list, "Print the run folders of this user's devices that are up, one a line, and boot none");
-	command->add_option("COMMAND", *words, "Behind --: what to run on the device, which ends with it")->type_name("");
+	command->add_option("COMMAND", *words, "After --: a command to run on the device, which ends with it")->type_name("");
 	command->footer(
 		"The device is up until Ctrl-C or SIGTERM, which shut it down in order. Other processes of this user, up to 64 at once, use it by\n"
 		"its run folder, which is printed: run, info, nvme, fio, rocksdb and programs of libhartzone or its Python package. One that dies takes nothing\n"

@@ -57,8 +57,9 @@ std::string unknown_key(const std::string &key, const std::set<std::string> &kno
 YAML::Node only_document(const std::string &text, const std::string &name)
 {
 	if (const auto line = second_document_line(text))
-		throw ConfigError(place(name, *line) + "the YAML document ends here, and nobody would read what follows: remove the second "
-						       "document with its '---', or the stray comma");
+		throw ConfigError(place(name, *line) +
+				  "the YAML document ends here, and the text after it would be ignored: remove the second "
+				  "document with its '---', or the stray comma");
 	YAML::Node node = YAML::Load(text);
 	if (node.IsNull())
 		throw ConfigError(

@@ -102,7 +102,7 @@ void AckRecord::write_header()
 void AckRecord::damaged(const std::string &what) const
 {
 	throw Error("the record of acknowledged sectors " + file_.string() + " is damaged: " + what +
-		    ": without the file, what earlier runs were promised cannot be checked, but the image can be used");
+		    ": without the file, data acknowledged to earlier runs cannot be checked, but the image can be used");
 }
 
 void AckRecord::write_at(uint64_t offset, std::span<const std::byte> bytes)

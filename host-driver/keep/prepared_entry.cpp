@@ -173,7 +173,7 @@ nlohmann::json PreparedEntry::host() const
 	const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 	nlohmann::json host = nlohmann::json::from_cbor(bytes, true, false);
 	if (host.is_discarded())
-		throw Error(host_file().string() + " is damaged: remove it, and the device is prepared anew");
+		throw Error(host_file().string() + " is damaged: remove it, and the device is prepared again");
 	return host;
 }
 

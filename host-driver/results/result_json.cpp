@@ -310,7 +310,7 @@ json failures_json(const RunFacts &f)
 void add_verdict(json &out, const RunFacts &f)
 {
 	out["deterministic"] = false;
-	out["deterministic_reason"] = f.attached        ? "the device was up before, for others too"
+	out["deterministic_reason"] = f.attached        ? "the device was shared with other processes"
 				      : f.virtual_clock ? "the virtual clock plugin left no report"
 							: "real clock";
 	out["vclock"] = nullptr;

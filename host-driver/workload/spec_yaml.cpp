@@ -241,8 +241,7 @@ Workload read_workload(YAML::Node root, const std::string &file)
 	if (w.shared && w.trace)
 		f.fail("shared", "a trace says itself where its records go: remove the key");
 	if (w.shared && w.verify)
-		f.fail("shared",
-		       "threads overwrite each other's sectors, so nobody can say what a read must bring: give verify: false too");
+		f.fail("shared", "threads overwrite each other's sectors, so the data of a read are not known: give verify: false too");
 	f.finish();
 	return w;
 }

@@ -23,7 +23,7 @@ def parser(name, text, example, word="study"):
     p = argparse.ArgumentParser(prog=f"./hartzone {word} {name}", description=text, allow_abbrev=False, formatter_class=Formatter,
                                 epilog=f"Example: ./hartzone {word} {name} {example}")
     add_path(p, "--out", pathlib.Path("results") / (name if word == "study" else f"{word}-{name}"), "FOLDER",
-             "folder for what is measured and each run's result.json")
+             "folder for the measurements and each run's result.json")
     return p
 
 

@@ -39,7 +39,7 @@ void check_shm(uint64_t shm_bytes, uint64_t nand_bytes)
 {
 	if (const uint64_t most = most_shm_bytes(nand_bytes); shm_bytes > most)
 		throw Error("the memory that host and device share has " + std::to_string(shm_bytes) + " bytes, and " +
-			    std::to_string(most) + " is the most beside a NAND image of " + std::to_string(nand_bytes) + " bytes");
+			    std::to_string(most) + " is the most next to a NAND image of " + std::to_string(nand_bytes) + " bytes");
 }
 
 // The children's limit; ours may be lower.
@@ -143,7 +143,7 @@ void Machine::Impl::open_image(bool format)
 		throw_errno("cannot empty the NAND image " + image.string());
 	if (!format && exists && !info.st_size)
 		throw ImageError("the NAND image " + image.string() +
-				 " has 0 bytes: what was on it is gone; --format-image begins a new one, and so does a name that is free");
+				 " has 0 bytes: its data are lost; --format-image begins a new one, and so does a name that is free");
 	if (!format && exists && static_cast<uint64_t>(info.st_size) != command.nand_bytes)
 		throw ImageError("the NAND image " + image.string() + " has " + std::to_string(info.st_size) +
 				 " bytes, but this device needs " + std::to_string(command.nand_bytes) +

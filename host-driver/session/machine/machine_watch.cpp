@@ -154,7 +154,7 @@ std::string Machine::Impl::end_reason(int code) const
 	const std::string log = read_tail(command.qemu_log(), last_words);
 	if (code == 128 + SIGBUS)
 		return "QEMU could not write its memory or the NAND image: there is no room left in " +
-		       command.run_directory.parent_path().string() + " (HARTZONE_RUN_BASE names another folder) or beside the image";
+		       command.run_directory.parent_path().string() + " (HARTZONE_RUN_BASE names another folder) or in the image's folder";
 	if (code >= 128)
 		return "QEMU was killed by signal " + std::to_string(code - 128);
 	words = plugin_failure(log);

@@ -252,7 +252,7 @@ bool Link::take_irqs_of(unsigned vector)
 	std::lock_guard hold(lock_);
 	for (hz_link_message message; receive(message, 0ms);) {
 		if (message.type != HZ_LINK_IRQ)
-			throw Error("the firmware sent an answer that nobody asked for");
+			throw Error("the firmware sent an answer without a request");
 		take_irq(message);
 	}
 	return std::exchange(irqs_[vector], 0) != 0;
