@@ -1,5 +1,6 @@
-# Installation: the program, libhartzone with its header and pkg-config file, and what a run needs: firmware, plugin, the vsock daemon
-# (where scripts/setup had to build one), devices, workloads and traces. session/machine/locate.cpp finds these from the program.
+# Installation: the program, libhartzone with its header and pkg-config file, and the files of a
+# run: firmware, plugin, the vsock daemon (if scripts/setup built one), devices, workloads and
+# traces. session/machine/locate.cpp finds these relative to the program.
 # SPDX-License-Identifier: BSD-3-Clause
 include(GNUInstallDirs)
 set(parts lib/hartzone)
@@ -29,8 +30,9 @@ string(REGEX REPLACE "/$" "" up ${up})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/libhartzone.pc.in ${CMAKE_BINARY_DIR}/libhartzone.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/libhartzone.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The package of Debian: `cpack` in the build folder. Nothing is stripped, since results name the plugin by its hash.
-set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # what is installed is there; tests need not be
+# The Debian package: `cpack` in the build folder. Nothing is stripped, since results name the
+# plugin by its hash.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # installed files are built; tests need not be
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME hartzone)
 set(CPACK_PACKAGE_CONTACT "The Hartzone authors <hartzone@localhost>")

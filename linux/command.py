@@ -46,7 +46,7 @@ class Wrong(Exception):
 
 
 def serves_options():
-    """option → whether it takes a value, as the help of serve says."""
+    """option → whether it takes a value, from the help of serve."""
     text = subprocess.run([DRIVER, "serve", "--help"], capture_output=True, text=True, check=True).stdout
     return {name: bool(value) for names, value in re.findall(r"^  (-[\w, -]*?)( [A-Z\[\w|][^ ]*)?(?:  .*)?$", text, re.M) for name in names.split(",")}
 

@@ -1,4 +1,5 @@
-"""Runs the guest of ./hartzone linux in QEMU, beside the target that $HARTZONE_NVME_CONNECT names. Ends with the code of the guest's command."""
+"""Runs the guest of ./hartzone linux in QEMU, attached to the target in $HARTZONE_NVME_CONNECT.
+Ends with the code of the guest's command."""
 # SPDX-License-Identifier: BSD-3-Clause
 import argparse
 import os
@@ -16,7 +17,7 @@ import time
 from image import Problem, say
 
 QEMU = os.environ.get("HARTZONE_QEMU_X86", "qemu-system-x86_64")
-SILENCE_S = 600  # no word of a booting guest: longer than any load explains
+SILENCE_S = 600  # silence of a booting guest: longer than any load explains
 GRACE_S = 10
 KVM_FAILED = re.compile(rb"KVM internal error|emulation failure|failed to initialize kvm|Could not access KVM", re.I)
 MEMORY_FAILED = re.compile(rb"[Cc]annot allocate memory|cannot set up guest memory|Out of memory|Initramfs unpacking failed|write error")
@@ -63,7 +64,7 @@ class Guest:
         self.process = None
 
     def items(self):
-        """What the guest finds in fw_cfg."""
+        """Files for the guest in fw_cfg."""
         items = {"connect": connect_line(os.environ.get("HARTZONE_NVME_CONNECT", ""))}
         if self.words.command:
             return {**items, "command": f"exec {shlex.join(self.words.command)}\n"}
@@ -139,7 +140,7 @@ class Guest:
         return int(told[-1]) if told and told[-1].isdigit() else None
 
     def reason(self):
-        """Why there is no code, as far as can be seen."""
+        """The visible reason for a missing code."""
         told = re.search(rb"^failed: (.*)$", self.said("control"), re.M)
         if told:
             return f"the guest could not attach the device: {told[1].decode(errors='replace')}"

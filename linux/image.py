@@ -18,13 +18,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 CACHE = TOP / "build" / "linux"
 DEFAULT_KERNEL = "linux-image-amd64"
 TOOLS = ("busybox-static", "util-linux", "f2fs-tools", "btrfs-progs", "e2fsprogs", "nvme-cli", "fio", "sqlite3")
-# What packages name as their needs without their programs' using it here.
+# Declared dependencies of packages that their programs do not need here.
 UNUSED = re.compile(r"(lib)?(python|perl|pam|db5)|libnss-|lib.*-perl$|linux-base|linux-image-amd64|initramfs|systemd|udev|dpkg|tar$|passwd|coreutils"
                     r"|klibc|kmod|cpio|debconf|init-system|login|logsave|media-types|mailcap|uuid-runtime|adduser|gcc-.*-base|debianutils|dmsetup")
-# Programs of packages that are wanted in part.
+# Packages of which only some programs are wanted.
 ONLY = {"fio": ("fio",), "util-linux": ("blkzone", "blkdiscard", "blockdev", "lsblk", "wipefs", "fallocate", "findmnt", "mount", "umount", "flock")}
 MODULES = ("virtio_pci", "virtio_net", "virtio_console", "qemu_fw_cfg", "nvme_tcp", "f2fs", "btrfs", "zonefs", "ext4", "xfs", "loop", "mq_deadline")
-# Algorithms that a module asks for by name, which its list of dependencies does not have.
+# Algorithms that a module requests by name, absent from its list of dependencies.
 BY_NAME = {"f2fs": ("crc32_generic",), "nvme_tcp": ("crc32c_generic",), "zonefs": ("crc32_generic",), "ext4": ("crc32c_generic",), "xfs": ("crc32c_generic",),
            "btrfs": ("crc32c_generic", "xxhash_generic", "blake2b_generic", "sha256_generic")}
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
@@ -39,11 +39,12 @@ def say(text):
 
 
 class Apt:
-    """apt with lists, packages and a status of its own, for amd64 whatever this machine is; sources and keys are the machine's."""
+    """apt with its own lists, packages and status, for amd64 on any machine; sources and keys are
+    the machine's."""
 
     def __init__(self, folder):
         self.folder = folder
-        # Not apt's own folder for packages: it would leave out of a list what is there.
+        # Not apt's own package folder: apt would omit existing files from a list.
         for name in ("state/lists/partial", "archives/partial", "packages"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / "status").touch()
@@ -60,7 +61,7 @@ class Apt:
         return run
 
     def closure(self, names):
-        """What the packages need, with themselves, as names."""
+        """The packages and their dependencies, as names."""
         run = self.call("install", "--print-uris", "-qq", *names)
         if run.returncode:
             raise Problem(f"apt-get offers no {' or no '.join(re.findall(r'Unable to locate package (.*)', run.stderr)) or ' '.join(names)}: is "
@@ -139,7 +140,8 @@ def module_data(path):
 
 
 def modules_in_order(files, wanted=MODULES):
-    """(name of the file, its bytes) of modules and what these need, which comes first. One that is not there is built in."""
+    """(name of the file, its bytes) of modules, after their dependencies. A missing one is built
+    in."""
     found = {}
 
     def add(name):
@@ -203,7 +205,7 @@ def write_initramfs(file, packages, root):
 
 
 def stamp():
-    """Of what makes an image of packages."""
+    """Of the code that makes an image of packages."""
     return hashlib.sha256((HERE / "init").read_bytes() + pathlib.Path(__file__).read_bytes()).hexdigest()
 
 
@@ -220,7 +222,7 @@ class Image:
         return made.exists() and made.read_text() == stamp()
 
     def packages(self):
-        """Paths; the list of an earlier call is good for as long as all of it is there."""
+        """Paths; the list of an earlier call is valid while all its files exist."""
         listed = self.folder / "packages"
         if listed.exists() and all((paths := [pathlib.Path(line) for line in listed.read_text().splitlines()])) and all(p.exists() for p in paths):
             return paths
@@ -234,7 +236,7 @@ class Image:
         return paths
 
     def make(self):
-        """Of packages that are there or are fetched; by one process at a time."""
+        """From existing or fetched packages; by one process at a time."""
         if self.is_made():
             return
         self.folder.mkdir(parents=True, exist_ok=True)

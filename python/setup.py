@@ -1,4 +1,5 @@
-"""Packaging: the version is the tree's, and the package remembers from which tree it was installed, where library and program are built."""
+"""Packaging: the version is the tree's, and the package records its source tree, with the built
+library and program."""
 # SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import re

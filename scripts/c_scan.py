@@ -54,10 +54,10 @@ class Source:
 
 
 def scan(path, text):
-    """path tells the language: .c and .h are C, .S is assembler, everything else C++."""
+    """path determines the language: .c and .h are C, .S is assembler, everything else C++."""
     source = Source(path, text.count("\n"))
     if path.endswith(".def"):
-        return source  # a table for macros: what they make of it belongs to the file that includes it
+        return source  # a table for macros: its expansion belongs to the including file
     if path.endswith(".S"):
         source.objects = {m[1]: text.count("\n", 0, m.start()) + 1 for m in LABEL.finditer(text)}
         return source
@@ -110,7 +110,8 @@ def _without_attributes(statement):
 
 
 def _declarator(statement):
-    """(place of a function's name, place of its parenthesis), or None if no function is declared here."""
+    """(place of a function's name, place of its parenthesis), or None if no function is declared
+    here."""
     angle = 0
     i = 0
     while i < len(statement):
@@ -135,7 +136,8 @@ def _declarator(statement):
 
 
 def _locals(parameters, body):
-    """Names that stand for parameters and local variables: what follows a type, and what follows that behind a comma."""
+    """Names of parameters and local variables: the word after a type, and after a comma that
+    follows it."""
     names = {t.word for t, after in zip(parameters, parameters[1:]) if t.kind == "word" and after.word in (",", ")", "[")}
     for i, token in enumerate(body):
         if token.kind == "word" and i and _follows_a_type(body, i):
@@ -201,7 +203,7 @@ def _file(source, tokens, plus):
 
 
 def _brace(source, tokens, at, statement, scopes, plus):
-    """What a brace of file scope opens; returns where to go on."""
+    """Handles a brace of file scope; returns where to continue."""
     plain = _without_attributes(statement)
     words = [t.word for t in plain]
     end = _closing(tokens, at)

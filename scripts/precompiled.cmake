@@ -1,9 +1,10 @@
-# What most C++ sources include, compiled once for many targets: a third to a half of the time of a small one is the reading of headers.
+# Headers that most C++ sources include, compiled once for many targets: reading headers takes a
+# third to a half of the time of a small one.
 # SPDX-License-Identifier: BSD-3-Clause
 option(HZ_PRECOMPILE "Compile headers that most C++ sources include once" OFF)
 
 if(HZ_PRECOMPILE)
-	# ccache finds what was compiled with them only if they are taken for what they contain, not for when they were made.
+	# ccache finds objects compiled with them only if it compares their content, not their time.
 	add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 	if(HZ_CCACHE)
 		set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${HZ_CCACHE}) # there are no dates (-Wdate-time)
@@ -34,8 +35,9 @@ function(hz_include_precompiled target name)
 	set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# hz_include_precompiled_below(FOLDER NAME): all of C++ that was added there and below, but for what hides its names, as the headers do not.
-# Programs are compiled as libraries are (-fPIC): gcc takes no header for one that was compiled for the other.
+# hz_include_precompiled_below(FOLDER NAME): all C++ targets added there and below, except those
+# that hide their names, as the headers do not. Programs are compiled as libraries are (-fPIC): gcc
+# rejects a header compiled for the other kind.
 function(hz_include_precompiled_below folder name)
 	get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
 	foreach(target ${targets})
@@ -56,7 +58,8 @@ function(hz_include_precompiled_below folder name)
 	endforeach()
 endfunction()
 
-# hz_optimise(TARGET LEVEL): where its folder is not optimised; no compiler takes headers of the one for the other.
+# hz_optimise(TARGET LEVEL): for folders without optimisation; no compiler accepts headers across
+# levels.
 function(hz_optimise target level)
 	target_compile_options(${target} PRIVATE ${level})
 	set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)

@@ -10,7 +10,8 @@ TOKEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|[(),]|[^\s"(),/]+|/', re.S)
 
 
 def call_arguments(tokens, at):
-    """Arguments of the macro call whose '(' is tokens[at - 1], and what follows it. Neighbouring string literals are one."""
+    """Arguments of the macro call whose '(' is tokens[at - 1], and the next position. Adjacent
+    string literals are joined."""
     words, depth = [[]], 1
     while depth:
         token, at = tokens[at], at + 1
@@ -36,7 +37,8 @@ def extension(name):
 
 
 def calls(path, macros):
-    """[macro, argument, …] of every call of one of the macros, in the file's order, and those that an extension has in a list of that name."""
+    """[macro, argument, …] of every call of one of the macros, in the file's order, and those of an
+    extension's list of that name."""
     text = (TOP / path).read_text() + extension(pathlib.Path(path).name)
     return calls_in(re.sub(r"^#.*", "", text, flags=re.M), macros)
 
@@ -66,7 +68,7 @@ def lock_kind_names():
 
 
 def excluding_lock_kinds():
-    """Names of those that keep harts apart: all but `none`, the control."""
+    """Names of those that exclude: all but `none`, the control."""
     return lock_kind_names()[1:]
 
 
@@ -110,7 +112,7 @@ def choices(name):
 
 @functools.cache
 def constants():
-    """Names of protocol/*.h that stand for numbers, as the text of their value."""
+    """Numeric constants of protocol/*.h, as the text of their value."""
     text = "".join((TOP / "protocol" / name).read_text() for name in ("base.h", "thread_logs.h", "device_config.h"))
     found = dict(re.findall(r"\b(HZ_\w+) = ([^,/}]+)", text))
     found.update(re.findall(r"#define (HZ_MAX_\w+) (\([^\n/]*\)|\S[^\n/]*)", text))

@@ -1,4 +1,5 @@
-"""The files of the project: what git knows or would add. In a copy without git: everything but what builds and runs leave."""
+"""The files of the project: those that git knows or would add. In a copy without git: everything
+except products of builds and runs."""
 # SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import shutil

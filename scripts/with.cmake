@@ -1,5 +1,6 @@
-# What a folder of somebody's own adds (./hartzone build --with DIR, docs/extend.md): lines for the lists of lock kinds and of device keys,
-# policies of garbage collection, and the C files behind them. The lists include what the definitions below name.
+# Extension folder (./hartzone build --with DIR, docs/extend.md): adds lines to the lists of lock
+# kinds and of device keys, policies of garbage collection, and their C files. The lists include the
+# files named by the definitions below.
 # SPDX-License-Identifier: BSD-3-Clause
 if(HZ_WITH)
 	foreach(list lock_kinds device_fields)

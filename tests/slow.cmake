@@ -35,7 +35,8 @@ set(HZ_PROCESSES_ftl_test 2)
 set(HZ_PROCESSES_ftl_threads_test 4) # TSan takes longest
 set(HZ_PROCESSES_host_replay 2)
 
-# What runs in one thread of a program whose other tests have several: a race detector would only slow it down.
+# Single-threaded tests of a program with multi-threaded ones: a race detector would only slow them
+# down.
 set(HZ_ONE_THREAD_session_heap_test "QueueTable.AMillionLives")
 
 # Of the others, by name.

@@ -28,7 +28,7 @@ static void charge_time(struct vc_hart *h)
 	h->charged += cycles;
 }
 
-/* Succeed or fail, the reservation is used up. */
+/* The reservation is used up whether the SC succeeds or fails. */
 static void store_conditional(struct vc_hart *h)
 {
 	if (vc_holds(h) && !vc.ended)
@@ -37,7 +37,7 @@ static void store_conditional(struct vc_hart *h)
 		vc_pair_drop(h);
 }
 
-/* What rs1 holds is the address. A store buffer waits for its hart. */
+/* rs1 holds the address. A store buffer waits for its hart. */
 static void wait_turn(struct vc_hart *h, enum vc_kind kind)
 {
 	uint32_t insn = vc_guest_instruction(h->wait_pc);
@@ -114,7 +114,8 @@ void vc_window(struct vc_hart *h)
 	vc_guest_window(slot->arg2, slot->arg0, slot->arg1);
 }
 
-/* Outside a freeze the hart's own instructions are what its work costs; a race check has to see each access. */
+/* False outside a freeze, where the hart's own instructions are the cost, and for a race check,
+ * which must see each access. */
 static bool may_help(const struct vc_hart *h) { return h->frozen && !vc.options.race_check; }
 
 static void done(struct hz_vc_slot *slot)
@@ -190,9 +191,9 @@ void vc_hold(struct vc_hart *h)
 	h->charged += more;
 }
 
-/* Lines that plain accesses fetch. */
+/* Plain accesses that fetch lines. */
 
-/* Returns when h has the smallest key; false: it holds the token no more. */
+/* Returns when h has the smallest key; false: it has lost the token. */
 static bool in_turn(struct vc_hart *h, uint64_t pc, uint64_t address, bool write)
 {
 	h->wait_pc = pc;

@@ -1,4 +1,4 @@
-/* What each synchronisation instruction does to the clock and the order. */
+/* Effect of each synchronisation instruction on the clock and the order. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_HINT_H
 #define VCLOCK_HINT_H
@@ -8,7 +8,8 @@
 /* Before the instruction. */
 void vc_before(struct vc_hart *h, enum vc_kind kind);
 
-/* Bulk work of a hart whose clock stands (vclock_abi.h: WINDOW, COPY, FILL, LANES), done by the host. */
+/* Bulk work of a hart with a frozen clock (vclock_abi.h: WINDOW, COPY, FILL, LANES), done by the
+ * host. */
 
 void vc_window(struct vc_hart *h);
 void vc_copy(struct vc_hart *h);
@@ -19,18 +20,21 @@ void vc_lanes(struct vc_hart *h);
  * a spin lock of hold_class its clock passes hold thousandths of what it would for its instructions, and that of pace_harts always pace
  * thousandths. What an access costs stays. */
 
-/* Before each synchronisation instruction and hint: nobody sees the clock between two of them. */
+/* Before each synchronisation instruction and hint; the clock is not observable between two of
+ * them. */
 void vc_hold(struct vc_hart *h);
 
-/* Plain loads and stores of RAM, with data=moves: they fetch lines as synchronising accesses do, false sharing included, but neither wait
- * for a busy line nor keep one busy. They take effect in the order in which the harts run: with the order point before them.
+/* Plain loads and stores of RAM. With data=moves they fetch lines as synchronising accesses do,
+ * false sharing included, but neither wait for a busy line nor keep one busy. They take effect in
+ * the order in which the harts run: with the preceding order point.
  *
- * With data=ordered one that must fetch its line is an order point: it waits for the line and keeps it busy. What it reads or writes it
- * has read or written when its hart came to it; without data races nobody can tell.
+ * With data=ordered an access that must fetch its line is an order point: it waits for the line and
+ * keeps it busy. Its value was read or written when its hart came to it; in code without data races
+ * the difference is not observable.
  *
- * One that finds its line costs no more than its instruction. */
+ * An access that hits costs no more than its instruction. */
 
-/* By the token holder, once the access at pc is made. */
+/* By the token holder, after the access at pc. */
 void vc_data_access(struct vc_hart *h, uint64_t pc, uint64_t address, unsigned bytes, bool write);
 
 #endif

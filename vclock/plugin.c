@@ -1,4 +1,5 @@
-/* Loading: version and options are checked, callbacks registered, files mapped once the machine exists. */
+/* Loading: check version and options, register callbacks, and map the files once the machine
+ * exists. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdio.h>
@@ -21,8 +22,9 @@
 
 QEMU_EXPORT int qemu_plugin_version = VC_API_VERSION;
 
-/* Runs in each vCPU's thread before guest code; the last one finds the machine, its memory files and all vCPUs
- * there. Counters are made only now, because QEMU would have to stop all vCPUs to enlarge them for more than 16. */
+/* Runs in each vCPU's thread before guest code; the last call finds the machine, its memory files
+ * and all vCPUs in place. Counters are created only here: for more than 16 vCPUs QEMU would
+ * otherwise have to stop all vCPUs to enlarge them. */
 static void on_init(qemu_plugin_id_t id, unsigned int vcpu)
 {
 	(void)id;
@@ -89,7 +91,7 @@ static bool check_machine(const qemu_info_t *info, char *text, size_t bytes)
 	return false;
 }
 
-/* Auto takes what is possible. */
+/* auto: in user space if possible. */
 static bool choose_switch(char *text, size_t bytes)
 {
 	bool possible = vc_carrier_in_user_space();

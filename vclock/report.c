@@ -77,7 +77,7 @@ static void write_parameters(FILE *out)
 		fprintf(out, "null},\n");
 }
 
-/* The reason names the first flag in the order of enum vc_flag; all counts are given beside it. */
+/* The reason names the first flag in the order of enum vc_flag; the report has all counts. */
 static void write_verdict(FILE *out)
 {
 	const char *reason = strcmp(vc.end, "end") ? vc.end : "";
@@ -155,7 +155,7 @@ static void write_lines(FILE *out)
 	free(lines);
 }
 
-/* Not repeatable: what the run cost the host. */
+/* Cost on the host; differs between runs. */
 static void write_host(FILE *out)
 {
 	struct timespec now;

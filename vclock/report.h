@@ -3,7 +3,7 @@
 #ifndef VC_REPORT_H
 #define VC_REPORT_H
 
-/* Writes the file of option report=; without the option nothing. Replaces it in one step. */
+/* Write the file of option report=; without the option a no-op. Replaces the file atomically. */
 void vc_report_write(void);
 
 #endif

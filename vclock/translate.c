@@ -1,7 +1,7 @@
-/* Instrumentation: every block is cut into segments that end with a synchronisation instruction. A segment's
- * instructions are counted by one inline addition at its start, so at the callback the counter includes exactly
- * what ran before and the instruction itself. A block left early (trap, MMIO replay) is counted too far: MMIO
- * belongs inside a freeze, or use count=insn. */
+/* Instrumentation: every block is cut into segments that end with a synchronisation instruction.
+ * One inline addition at the start of a segment counts its instructions, so at the callback the
+ * counter includes exactly the earlier instructions and the instruction itself. A block left early
+ * (trap, MMIO replay) is overcounted: MMIO belongs inside a freeze, or use count=insn. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "translate.h"
 
@@ -14,14 +14,15 @@
 #include "race/race.h"
 #include "schedule/token.h"
 
-#define RESET_VECTOR 0x1000u /* of QEMU's virt machine: every hart's first block, the only one that is gated */
+#define RESET_VECTOR 0x1000u /* reset vector of QEMU's virt machine: every hart's first block, the only gated one */
 
 static struct qemu_plugin_scoreboard *board;
 static qemu_plugin_u64 retired, beyond, behind_loop, of_stage[VC_STAGES];
 
 void vc_counters_create(void)
 {
-	board = qemu_plugin_scoreboard_new(64 + sizeof(struct vc_stage_counts)); /* the first cache line, and the account's */
+	board = qemu_plugin_scoreboard_new(64 + sizeof(struct vc_stage_counts)); /* one cache line for the clock's counters, then the
+										  * account's */
 	retired = (qemu_plugin_u64){ board, 0 };
 	beyond = (qemu_plugin_u64){ board, sizeof(uint64_t) };
 	behind_loop = (qemu_plugin_u64){ board, 2 * sizeof(uint64_t) };
@@ -33,7 +34,8 @@ void vc_counters_create(void)
 	}
 }
 
-/* The pc, the kind, the aq and rl bits of an atomic and whether it releases only travel in the callback's pointer: no allocation per site. */
+/* The callback's pointer carries the pc, the kind, the aq and rl bits of an atomic and its release
+ * flag: no allocation per site. */
 enum { SITE_RL = 0x40, SITE_AQ = 0x80, SITE_RELEASE = 0x100, SITE_KIND = 0x3f, SITE_PC_SHIFT = 9 };
 
 static void *site(uint64_t pc, enum vc_kind kind, uint32_t word)
@@ -100,7 +102,7 @@ static void touched(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 			       qemu_plugin_mem_is_store(info) ? VC_RACE_STORE : VC_RACE_LOAD);
 }
 
-/* Its operands say how long it takes. */
+/* The cost depends on the operands. */
 static void divides(unsigned int vcpu, void *udata)
 {
 	uint32_t word = (uint32_t)(uintptr_t)udata;
@@ -118,13 +120,14 @@ static uint32_t word_of(const struct qemu_plugin_insn *insn)
 	return word;
 }
 
-/* A hart has come from a branch backward to what stands behind it. */
+/* A hart has fallen through a branch backward. */
 static void left_loop(unsigned int vcpu, void *udata)
 {
 	vc_account_work(&vc.hart[vcpu], (enum vc_stage)(uintptr_t)udata, vc.options.cost.loop_exit);
 }
 
-/* A branch ends its block. It leaves the address behind it, and the next block looks whether that is its own. */
+/* A branch ends its block. It records the address of the next instruction; the next block compares
+ * it with its own. */
 static void watch_loops(struct qemu_plugin_tb *tb, size_t n)
 {
 	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0), *last = qemu_plugin_tb_get_insn(tb, n - 1);
@@ -168,7 +171,7 @@ static enum vc_kind hint_kind(uint32_t imm)
 
 static enum vc_kind decode(uint32_t word)
 {
-	if ((word & 3) != 3) /* compressed: none of ours */
+	if ((word & 3) != 3) /* compressed: no hint */
 		return VC_PLAIN;
 	if ((word & 0x7f) == 0x2f)
 		return atomic_kind(word);
@@ -230,7 +233,7 @@ static uint64_t cost_of(const struct qemu_plugin_tb *tb, size_t from, size_t to)
 	return cost;
 }
 
-/* What stands here may be an order point: the clock must be right. */
+/* True for a possible order point: the clock must be exact there. */
 static bool may_order(uint32_t word)
 {
 	enum vc_class class = vc_class_of(word);

@@ -1,5 +1,5 @@
-/* Waiting instructions: a hart that waits is parked, costs no host time, and its clock jumps to the time it is
- * released at. */
+/* Waiting instructions: a waiting hart is parked and costs no host time; its clock jumps to its
+ * release time. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wait.h"
 
@@ -18,17 +18,18 @@
 #include "schedule/token.h"
 #include "shm.h"
 
-/* HZ_VC_WAKE and HZ_VC_WAIT synchronise like a release and an acquire of a word nobody else has. */
+/* HZ_VC_WAKE and HZ_VC_WAIT synchronise like a release and an acquire of a word of their own. */
 static uint64_t wake_word(uint64_t hart) { return hart * 8; }
 
-/* A waiter that retries (test-and-set) never parks, so that a lock nobody will release shows as a wait without end. */
+/* A waiter that retries (test-and-set) never parks, so a lock that is never released shows as an
+ * endless wait. */
 static bool spins_for_ever(const struct vc_hart *h)
 {
 	return h->slot->waiting_for && vc.options.spin_limit &&
 	       vc_cycles_to_ns(vc_clock(h)) - h->slot->waiting_since_ns > vc.options.spin_limit;
 }
 
-/* `pause`, and on to a multiple of pause_multiple. */
+/* Charge a `pause`, then round up to pause_multiple. */
 static void pay_pause(struct vc_hart *h)
 {
 	uint64_t multiple = vc.options.cost.pause_multiple, beyond;
@@ -49,7 +50,7 @@ void vc_pause(struct vc_hart *h)
 		vc_give_up("deadlock", "DEADLOCK: a hart spins for a lock that nobody releases");
 }
 
-/* No order point when it parks: the LR was one, and the token is held since. */
+/* No order point before it parks: the LR was one, and the hart has held the token since. */
 void vc_wait_reservation(struct vc_hart *h, enum vc_kind kind)
 {
 	uint64_t deadline = kind == VC_WRS_STO ? vc_deadline_cycles(h->slot->arg0) : VC_NEVER;
@@ -67,7 +68,7 @@ void vc_wait_reservation(struct vc_hart *h, enum vc_kind kind)
 	vc_pair_drop(h);
 }
 
-/* A remembered wake is like a deadline at the time it takes effect. */
+/* A remembered wake acts like a deadline at wake_at. */
 static void wait_for_wake(struct vc_hart *h)
 {
 	uint64_t deadline;
@@ -111,7 +112,8 @@ void vc_wake(struct vc_hart *h)
 	}
 }
 
-/* The look of HZ_VC_TAKE, at the time when the hart's key is the smallest; often made by another hart's thread. */
+/* The poll of HZ_VC_TAKE, when the hart's key is the smallest; often called in another hart's
+ * thread. */
 static bool something_there(struct vc_hart *h)
 {
 	vc_order_record(h, VC_TAKE);
@@ -125,7 +127,7 @@ static bool something_there(struct vc_hart *h)
 
 static void take(struct vc_hart *h, uint64_t address)
 {
-	h->reserved = false; /* the SC that an earlier LR waits for fails */
+	h->reserved = false; /* the SC of an earlier LR fails */
 	h->slot->arg1 = __atomic_load_n(h->word, __ATOMIC_ACQUIRE);
 	if (!h->slot->arg1)
 		return;
@@ -188,9 +190,9 @@ void vc_host_wake(struct vc_hart *h)
 	syscall(SYS_futex, &clocks[queue].completed, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Waiting for another hart with a frozen clock: noticed, told, ended. */
+/* A wait for another hart with a frozen clock: detected and reported; ends the run. */
 
-enum { MOST_LOOKS = 1 << 20 }; /* at one word in one freeze */
+enum { MOST_LOOKS = 1 << 20 }; /* accesses to one word in one freeze */
 
 static void end_run(const struct vc_hart *h, enum vc_kind kind)
 {

@@ -34,7 +34,8 @@ STAGES = [  # first match wins: part of the source path
     ("memory and text functions", ("platform/string", "platform/")),
 ]
 OTHER = "start, traps"
-# 96 sectors of 4 KiB fill a superpage of the device: both writing runs program whole ones, and what they differ by is a whole number.
+# 96 sectors of 4 KiB fill a superpage of the device: both writing runs program whole ones, and
+# their difference is a whole number.
 RANDOM_READS = {"read_ratio": 1.0, "pattern": "random", "prefill": 0.1}
 # Zone-aware buffer management over a map of zones (ZUFS).
 ZONE_MAP = {"l2p": {"kind": "zone", "cache": 0}}
@@ -44,7 +45,8 @@ def slots(kind):
     return {**ZONE_MAP, "buffers": {"count": 6, "binding": "per-zone", "pool": "2 MiB", "flush": "unit", "slots": kind}}
 
 
-# The block device of the ZUFS paper: a page map in flash, of which what lies in order takes one entry of the cache.
+# The block device of the ZUFS paper: a page map in flash; a contiguous run takes one entry of the
+# cache.
 COMPRESSED = {"l2p": {"compress": "on", "shards": 1}}
 
 # A data cache that holds all that is asked for.
@@ -112,12 +114,13 @@ def done(result):
 
 
 def roles(result):
-    """hart → what it does"""
+    """hart → its role"""
     return {h["id"]: h["role"] for h in result["harts"]}
 
 
 def require_misses(name, spec, half, full):
-    """The operation is what its name says: the added ones hit, or miss, all but for chance among the last per cent."""
+    """The measured operation matches its name: the added ones hit, or miss, except by chance in the
+    last per cent."""
     if "cached" in spec:
         hits = full["data_cache"][spec["cached"]]["hits"] - half["data_cache"][spec["cached"]]["hits"]
         if hits != done(full) - done(half):
@@ -131,7 +134,8 @@ def require_misses(name, spec, half, full):
 
 
 def measure(args, name, spec, image):
-    """Instructions per operation by hart and address, as the difference of two runs: boot, mount and preparation fall out."""
+    """Instructions per operation by hart and address, as the difference of two runs: boot, mount
+    and preparation cancel out."""
     half, full = (one_run(args, name, spec, ops, image) for ops in (spec["ops"] // 2, spec["ops"]))
     more = done(full[0]) - done(half[0])
     require_misses(name, spec, half[0], full[0])
@@ -175,7 +179,7 @@ def show(args, rows, baseline):
 
 
 def regressions(rows, baseline):
-    """Sentences: which operation became dearer than the baseline allows."""
+    """Sentences about operations that exceed the baseline's tolerance."""
     for r in rows:
         old = baseline.get(r["operation"])
         if old is None:

@@ -40,7 +40,7 @@ def read(path, image):
 
 
 def frames(image, addresses):
-    """pc → [(function, file)], innermost first: what was inlined comes before what it was inlined into."""
+    """pc → [(function, file)], innermost first: an inlined function comes before its caller."""
     command = [ADDR2LINE, "-a", "-f", "-i", "-e", image.path]
     run = subprocess.run(command, input="\n".join(map(hex, addresses)), capture_output=True, text=True, check=True)
     out, lines = {}, run.stdout.splitlines()
@@ -57,5 +57,5 @@ def frames(image, addresses):
 
 
 def source_of(chain):
-    """The .c file at work: inline functions of headers count for whoever called them."""
+    """The .c file at work: inline functions of headers count for their caller."""
     return next((file for _, file in chain if file.endswith((".c", ".S"))), chain[-1][1])

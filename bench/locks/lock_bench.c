@@ -105,7 +105,7 @@ static double measure_once(struct run *run, struct arena arena, unsigned row, un
 	return (double)(clock_now_ns() - from_ns) / (double)(operations ? operations : 1);
 }
 
-/* The best of some tries: other load on the host only ever adds. */
+/* The best of some tries: other load on the host can only add time. */
 static double measure(struct run *run, struct arena arena, unsigned row, unsigned threads, unsigned ms)
 {
 	double best = measure_once(run, arena, row, threads, ms);

@@ -34,7 +34,7 @@ def place(variable, default):
 
 
 def called(command, **more):
-    """Runs a command to its end; what it printed if that is asked for."""
+    """Runs a command to its end; returns its output on request."""
     run = subprocess.run(command, check=False, preexec_fn=runs.end_with_parent, **more)
     if run.returncode:
         raise runs.StudyError(f"{pathlib.Path(command[1 if command[0] == sys.executable else 0]).name} ended with status {run.returncode}, see above")

@@ -1,4 +1,4 @@
-// The flash of one device: what its data sheet says, what the rig measures, and what the machine does.
+// The flash of one device: its configured times, and measurements on the rig and on the machine.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device_bench.hpp"
 
@@ -26,7 +26,7 @@ std::unique_ptr<hz_flashbench> block_of(const hz_device_config &flash, const std
 {
 	auto block = std::make_unique<hz_flashbench>();
 	if (rows.size() > HZ_FLASHBENCH_PATTERNS)
-		throw std::runtime_error("the device has so many dies of a channel that its patterns do not fit");
+		throw std::runtime_error("the patterns do not fit: the device has too many dies per channel");
 	block->magic = HZ_FLASHBENCH_MAGIC;
 	block->patterns = rows.size();
 	block->cfg = flash;
@@ -101,7 +101,8 @@ bool as_the_formula(const Row &row, uint64_t ns)
 	return row.exact ? ns == *row.formula_ns : ns >= *row.formula_ns;
 }
 
-// What was submitted as one list takes the same on both: phases begin when flash and channel are free, not when a hart looks.
+// Operations submitted as one list take the same on both: phases begin when flash and channel are
+// free, not when a hart polls.
 bool as_the_rig(const Row &row, uint64_t rig_ns, uint64_t image_ns)
 {
 	return row.pattern.loop ? image_ns >= rig_ns || row.figure == Figure::second_mean : image_ns == rig_ns;
@@ -189,7 +190,7 @@ std::string verdict_of(const ordered_json &result, bool image)
 		snprintf(
 			end, sizeof(end),
 			" Furthest apart (%+.1f %%): %s. There an operation comes when a hart has seen the last one's end, and a die that is free "
-			"meanwhile begins what else waits.",
+			"other waiting operations begin meanwhile.",
 			100 * most, furthest.c_str());
 		text += end;
 	}

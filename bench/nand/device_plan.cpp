@@ -1,4 +1,4 @@
-// What is measured of a device's flash: patterns of operations, and what its data sheet says that they take.
+// Measurements of a device's flash: patterns of operations, and their expected times.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device_plan.hpp"
 
@@ -44,7 +44,7 @@ struct Times {
 	}
 };
 
-// --- rows of operations that are all there at once ---
+// --- rows of operations submitted at once ---
 
 // n reads in a row on a die.
 uint64_t read_row(const Times &t, uint32_t n)
@@ -55,7 +55,7 @@ uint64_t read_row(const Times &t, uint32_t n)
 	return t.command + t.read() + (n - 1) * (t.cfg.cache_busy_ns + t.command + std::max(t.read(), data)) + data;
 }
 
-// The next program's data come while the cells work on the last pass of this one.
+// The next program's data are transferred while the cells work on the last pass of this one.
 uint64_t program_row(const Times &t, uint32_t n)
 {
 	const uint64_t load = t.command + t.transfer(t.unit);
@@ -73,7 +73,8 @@ struct Cycle {
 	uint64_t bus() const { return command + data; }
 };
 
-// n dies of a channel with `count` programs each: the bus is taken in turn, once before the cells work.
+// n dies of a channel with `count` programs each: the dies take turns on the bus, once before the
+// cells work.
 uint64_t programs_of(const Cycle &c, uint32_t n, uint32_t count)
 {
 	const uint64_t alone = c.bus() + c.cells;
@@ -82,8 +83,8 @@ uint64_t programs_of(const Cycle &c, uint32_t n, uint32_t count)
 	return count * n * c.bus() + c.cells;
 }
 
-// Reads: the command before, the data after. A channel that is wanted all the time rests only until the first data are there, and in
-// the last round, in which no commands are left.
+// Reads: the command before, the data after. A saturated channel rests only until the first data
+// arrive, and in the last round, without commands.
 uint64_t reads_of(const Cycle &c, uint32_t n, uint32_t count)
 {
 	const uint64_t alone = c.bus() + c.cells;
@@ -268,7 +269,7 @@ void Plan::planes()
 	rows_on("all planes of all dies", cfg_.channels, dies_, cfg_.planes_per_die);
 }
 
-// A read that comes when half of the cells' time of another operation is over.
+// A read that arrives in the middle of another operation's cell time.
 void Plan::read_into(const char *name, const hz_flashbench_group &under_way, uint64_t begins_ns, uint64_t cells_ns)
 {
 	const uint64_t half = cells_ns / 2, read = t_.command + t_.read() + t_.transfer(t_.page);
@@ -305,7 +306,8 @@ void Plan::scheduling()
 	read_into("a read into an erase", group(HZ_FLASHBENCH_ERASE, 1, 1, 1, 1), t_.command, cfg_.normal.erase_ns);
 }
 
-// Each plane's next one is submitted when its last one has come back: what the harts take is between them.
+// Each plane's next operation is submitted when its last one has completed: the harts' time is in
+// between.
 void Plan::loops()
 {
 	const hz_flashbench_group one = group(HZ_FLASHBENCH_READ, 1, 1, 1, rounds),
@@ -315,13 +317,13 @@ void Plan::loops()
 	Row &alone = add("16 reads each, one after another, all dies", reads,
 			 std::max<uint64_t>(rounds * (bus + t_.read()), rounds * dies_ * bus));
 	alone.pattern.loop = 1, alone.exact = false;
-	Row &mixed = add("the same beside programs, mean of a read", group(HZ_FLASHBENCH_PROGRAM, cfg_.channels, dies_, 1, rounds),
+	Row &mixed = add("the same during programs, mean of a read", group(HZ_FLASHBENCH_PROGRAM, cfg_.channels, dies_, 1, rounds),
 			 std::nullopt);
 	mixed.pattern.loop = 1;
 	add_second(mixed, group(HZ_FLASHBENCH_READ, cfg_.channels, dies_, 1, waiting_reads), Figure::second_mean);
 }
 
-// Pages that hold 16 program units, and as SLC 16 of its.
+// Pages for 16 program units, and for 16 of SLC.
 uint32_t pages_needed(const hz_device_config &cfg)
 {
 	const uint32_t page = cfg.page_bytes / HZ_SECTOR_BYTES, slc_pages = (cfg.slc_program_sectors + page - 1) / page;

@@ -1,4 +1,4 @@
-// What is measured of a device's flash: patterns of operations, and what its data sheet says that they take.
+// Measurements of a device's flash: patterns of operations, and their expected times.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace nandbench {
 
-// Of a pattern, one time is looked at.
+// The measured time of a pattern.
 enum class Figure { whole, first, second, second_mean }; // until its last end; of a group's slowest, or their mean, from coming to end
 
 struct Row {
@@ -23,11 +23,12 @@ struct Row {
 	uint64_t prepare_bus_ns = 0;        // of the erases before
 };
 
-// The flash of a device, its scheduler and its clock, with as few blocks and pages as the patterns need; without faults.
+// The flash of a device, its scheduler and its clock, with as few blocks and pages as the patterns
+// need; without faults.
 hz_device_config flash_of(const hz_device_config &device);
 std::vector<Row> plan(const hz_device_config &flash);
 uint64_t figure_ns(const Row &row, const hz_flashbench_pattern &measured);
-// First come, first served, whatever `schedule` says.
+// First come, first served, under any `schedule`.
 bool is_fifo(const hz_device_config &cfg);
 
 } // namespace nandbench

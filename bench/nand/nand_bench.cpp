@@ -1,4 +1,5 @@
-// hz-bench-nand: drives the real TSU and media in simulated time and sets what it measures beside what was configured.
+// hz-bench-nand: drives the real TSU and media in simulated time and compares its measurements with
+// the configuration.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <nlohmann/json.hpp>
 
@@ -54,7 +55,7 @@ const char *page_type(const hz_device_config &cfg, uint32_t type)
 	return cfg.cell == HZ_CELL_MLC && type == 1 ? "MSB" : page_types[type];
 }
 
-// One kind of operation: how often, and the spread of what it took.
+// One kind of operation: count, and the spread of its times.
 struct Series {
 	std::string op, page;
 	uint64_t array_ns = 0, bus_ns = 0;
@@ -154,7 +155,8 @@ ordered_json audit(Rig &r)
 	return out;
 }
 
-// Every die of one channel always has reads waiting. Bound by the bus or by the die, whichever is slower, plus the first array time.
+// Every die of one channel always has reads waiting. Bound by the bus or by the die, the slower of
+// both, plus the first array time.
 ordered_json measure_utilisation(uint32_t dies)
 {
 	hz_device_config cfg = rig::small_config();
@@ -275,7 +277,7 @@ ordered_json measure_all_rows()
 	return out;
 }
 
-// Queues of depth 2, 4 and 32 read from one die: what share of the reads each gets. Fair: a third.
+// Queues of depth 2, 4 and 32 read from one die: each one's share of the reads. Fair: a third.
 ordered_json measure_shares(uint32_t schedule, const char *name)
 {
 	hz_device_config cfg = rig::small_config();
@@ -311,7 +313,7 @@ ordered_json measure_scale(uint32_t dies)
 		{"steps_per_transaction", static_cast<double>(work.steps) / static_cast<double>(work.transactions)}};
 }
 
-// What the bench claims, checked: a violation fails the run.
+// Checks the bench's claims: a violation fails the run.
 bool holds(const ordered_json &result)
 {
 	bool ok = true;
@@ -402,7 +404,7 @@ constexpr const char *usage = "usage: hz-bench-nand [--out FILE]\n"
 			      "Measures the flash model in simulated time, or a device's flash; writes JSON to FILE.\n"
 			      "--plan writes the parameters of flashbench.elf, --image-block reads its results.\n";
 
-// Option → value; false if they are none of these.
+// Option → value; false for unknown ones.
 bool read_options(int argc, char **argv, std::map<std::string, std::string> &options)
 {
 	const std::set<std::string> known = {"--out", "--device", "--image-block", "--plan"};

@@ -21,11 +21,11 @@ DEFAULT = "LitexFull4DConfig"
 RECORD = TOP / "bench" / "rtl" / "measured.json"
 SCHEMA = "hartzone-bench-rtl-1"
 RECORDED = ("config", "latency", "accesses", "harts", "seed", "micro", "cache", "options", "rtl", "clock")
-WHOLE = ("seed", "cases", "locks", "clock", "quick") # options that leave out a part of the record
+WHOLE = ("seed", "cases", "locks", "clock", "quick") # options that restrict the record
 
 
 def option_words(text):
-    """Options of the plugin, as a user writes them behind --clock."""
+    """Options of the plugin, as typed after --clock."""
     if not re.fullmatch(r"[a-z0-9_-]+=[^\s,=]+(,[a-z0-9_-]+=[^\s,=]+)*", text):
         raise argparse.ArgumentTypeError(f"'{text}' is not a list of options such as preset=rocket")
     return text
@@ -71,7 +71,7 @@ def plugin():
 
 
 def asked(machine, scenes, progress, where):
-    """name → what the machine told, of scenes by name."""
+    """name → the machine's answers, for scenes by name."""
     def one(name):
         progress.step(f"{where}: {name}")
         return machine.ask(*scenes[name])
@@ -140,7 +140,7 @@ def run_name(m):
 
 
 def update_record(m):
-    """What is measured of this chip takes the place of what the record had of it."""
+    """Measurements of this chip replace those in the record."""
     record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {"schema": SCHEMA, "runs": {}}
     known = facts(m)
     record["runs"][run_name(m)] = {key: known[key] for key in RECORDED}

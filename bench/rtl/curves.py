@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import schema
 
-# Turns of two instructions: think and its spread, section; lines that a section writes beside its own; cycles that are counted.
+# Turns of two instructions: think and its spread, section; lines written by a section besides its
+# own; cycles counted.
 CASES = {
     "L1": {"think": 200, "spread": 50, "section": 50, "lines": 0, "cycles": 60_000},
     "L2": {"think": 25, "spread": 6, "section": 10, "lines": 0, "cycles": 30_000},
@@ -31,7 +32,7 @@ def rate(told, cell):
 
 
 def errors(rtl, clock):
-    """cell → by what part the virtual clock's rate is too high."""
+    """cell → relative error of the virtual clock's rate."""
     return {cell: clock[cell] / rtl[cell] - 1 for cell in rtl}
 
 
@@ -45,12 +46,13 @@ def order(rates):
 
 
 def swapped(rtl, clock):
-    """Pairs of kinds that the RTL tells apart, and the virtual clock the other way round."""
+    """Pairs of kinds that the RTL orders significantly, and the virtual clock the other way round.
+    """
     return [(a, b) for a in rtl for b in rtl if rtl[a] > rtl[b] * (1 + TELLS_APART) and clock[a] < clock[b]]
 
 
 def ranks(rtl, clock):
-    """(case, harts) → how both order the kinds, and what is swapped."""
+    """(case, harts) → both orders of the kinds, and the swapped pairs."""
     out = {}
     for case, n in dict.fromkeys((case, n) for case, _, n in rtl):
         of = [{kind: rates[c, kind, m] for c, kind, m in rates if (c, m) == (case, n)} for rates in (rtl, clock)]

@@ -26,7 +26,7 @@ constexpr int NO_END = 100, USAGE = 2;
 uint64_t cycle;
 int left_with = -1;
 
-/* What lies behind a port, from `base` on; elsewhere nothing. */
+/* Memory behind a port, from `base` on; no other addresses respond. */
 class Memory {
 public:
 	Memory(uint64_t base, size_t bytes) : base_(base), bytes_(bytes) {}
@@ -61,8 +61,8 @@ struct Burst {
 	uint64_t address, due;
 };
 
-/* The far side of an AXI4 port. Reads and writes are served in order, a beat each cycle; the first beat, and the answer to a write, come
- * `latency` cycles after what they answer. */
+/* The far side of an AXI4 port. Reads and writes are served in order, a beat each cycle; the first
+ * beat of data, and the response to a write, come `latency` cycles after the request. */
 class Slave {
 public:
 	Slave(Memory &memory, uint64_t latency, bool registers) : memory_(memory), latency_(latency), registers_(registers) {}
@@ -124,8 +124,8 @@ private:
 	std::deque<Burst> reads_, writes_, answers_;
 };
 
-/* Both ports have the same signals under other names. DRIVE sets a port's inputs, and TAKE, behind an evaluation, acts upon what both sides
- * have agreed to hand over with the coming edge. */
+/* Both ports have the same signals under different names. DRIVE sets a port's inputs, and TAKE,
+ * after an evaluation, performs the handshakes of the coming edge. */
 #define DRIVE(port, slave) \
 	do { \
 		top.port##_aw_ready = top.port##_ar_ready = 1; \
@@ -171,7 +171,7 @@ template <typename Top> void reset_harts(Top &top, bool reset)
 #undef RESET_HART
 }
 
-/* What stays as it is: no debugger, no interrupts, nobody at the port for devices that reach into memory. */
+/* Constant inputs: no debugger, no interrupts, no device at the DMA port. */
 void tie_off(Vrocket &top)
 {
 	memset(&top.l2_frontend_bus_axi4_0_w_bits_data, 0, sizeof(top.l2_frontend_bus_axi4_0_w_bits_data));

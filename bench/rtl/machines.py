@@ -29,11 +29,12 @@ BESIDE = ("vsrc/plusarg_reader.v", "vsrc/AsyncResetReg.v", "vsrc/EICG_wrapper.v"
 VERILATOR = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "-Wno-fatal", "-Wno-lint",
              "-Wno-style", "-Wno-STMTDLY", "+define+PRINTF_COND=0", "+define+STOP_COND=0", "--output-split", "15000",
              "--output-split-cfuncs", "1500", "--top-module", TOP_MODULE, "--prefix", "Vrocket", "-CFLAGS", "-std=c++20", "-o", "machine"]
-# Of libthread: the kinds of locks, and what they need.
+# Of libthread: the kinds of locks, and their dependencies.
 LIBTHREAD = [f"locks/{name}.c" for name in ("tas", "ttas", "ticket", "mcs", "clh", "backoff", "cohort", "none", "rw", "word")] + ["src/arena.c"]
 FLAGS = ["-march=rv64imac_zicsr_zifencei", "-mabi=lp64", "-mcmodel=medany", "-O3", "-std=c11", "-ffreestanding", "-nostdlib", "-static",
          "-fno-common", "-Wall", "-Wextra", "-Werror", "-Wl,--no-warn-rwx-segments"]
-PROGRAMS = {  # what accesses to shared words are made of → flags; `clock` is the program for the virtual clock
+PROGRAMS = {  # instructions of accesses to shared words → flags; `clock` is the program for the
+              # virtual clock
     "plain": ["-I", HERE / "program/on_rtl"],
     "lr": ["-I", HERE / "program/on_rtl", "-DSHARED_BY_LR"],
     "clock": ["-I", HERE / "program/on_clock", "-I", TOP / "libthread/port/riscv"],
@@ -41,7 +42,7 @@ PROGRAMS = {  # what accesses to shared words are made of → flags; `clock` is 
 
 
 def quietly(words, log, what, **more):
-    """Runs a command; its words go to a log, whose end is shown when it fails."""
+    """Runs a command; its output goes to a log; the end of the log is shown on failure."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "w", encoding="utf-8") as file:
         code = subprocess.run(list(map(str, words)), stdout=file, stderr=subprocess.STDOUT, check=False, **more).returncode
@@ -51,7 +52,7 @@ def quietly(words, log, what, **more):
 
 
 def together(function, items, done=lambda: None):
-    """function of each item, as many at a time as there are jobs."""
+    """Applies function to each item, with as many in parallel as there are jobs."""
     def one(item):
         result = function(item)
         done()
@@ -107,7 +108,8 @@ def say(text):
 
 
 class Chip:
-    """A configuration in a simulator. What it answered is kept: the same program takes the same cycles."""
+    """A configuration in a simulator. Answers are cached: the same program takes the same cycles.
+    """
 
     def __init__(self, name, latency, accesses):
         self.name, self.latency = name, latency

@@ -1,4 +1,5 @@
-"""Micro-benchmarks of bench rtl: what is asked of a machine, what came out in cycles, and the costs of the virtual clock that follow."""
+"""Micro-benchmarks of bench rtl: requests to a machine, results in cycles, and the costs of the
+virtual clock derived from them."""
 # SPDX-License-Identifier: BSD-3-Clause
 import statistics
 
@@ -7,14 +8,14 @@ import schema
 ACCESSES = ("load", "store", "amo", "lr", "release")
 PRIORS = ("nowhere", "dirty", "clean", "own_clean", "own_dirty")
 FEW, MANY, WANTED = 32, 96, 9 # program/micro.c
-# What is accessed, in which state the line is, and how many others have it so.
+# Access, state of the line, and number of other harts with this state.
 STATES = [("amo", "own_dirty", 0), ("amo", "own_clean", 0), ("amo", "nowhere", 0), ("amo", "dirty", 1), ("amo", "clean", 1), ("amo", "clean", 3),
           ("load", "own_dirty", 0), ("load", "nowhere", 0), ("load", "dirty", 1), ("load", "clean", 1), ("store", "own_dirty", 0),
           ("store", "dirty", 1), ("store", "clean", 1), ("lr", "own_dirty", 0), ("lr", "dirty", 1), ("lr", "clean", 1)]
 STREAMED, HANDED, ROUNDS, QUEUE_APART = 40, 40, 8, 15
 MIDDLE_BITS, LONG_BITS = 26, 57  # by which the dividends of div_middle and rem_long are longer than their divisors
-WAY_COUNTS, WAY_APART = (1, 2, 4, 8, 16), 65536  # one line more of each is asked for, all in one set
-MOST_HIT = 8 # cycles of a step of a walk whose line is there
+WAY_COUNTS, WAY_APART = (1, 2, 4, 8, 16), 65536  # one line more than each count, all in one set
+MOST_HIT = 8 # cycles of a step of a walk that hits
 SET_APART = tuple(64 << n for n in range(1, 11)) # bytes between lines
 
 
@@ -23,7 +24,7 @@ def instructions():
 
 
 def scenes(harts):
-    """name → (scene, harts, words), but for the walks, which follow one another."""
+    """name → (scene, harts, words), except the walks, which follow one another."""
     asked = {"core": ("core", 1, [])}
     for access, prior, others in STATES:
         if others < harts:
@@ -41,7 +42,7 @@ def scenes(harts):
 
 
 def figures(answers):
-    """name → cycles, from what the scenes told."""
+    """name → cycles, from the answers of the scenes."""
     out = {name: (many - few) / (MANY - FEW) for name, few, many in zip(instructions(), answers["core"][0::2], answers["core"][1::2])}
     for name, told in answers.items():
         scene, *words = name.split()
@@ -66,7 +67,8 @@ def figures(answers):
 
 
 def walks(ask):
-    """Bytes and ways of a hart's cache: the most lines of one set that stay, then how far apart lines of one set are."""
+    """Bytes and ways of a hart's cache: the most lines of one set that stay, then the distance of
+    lines of one set."""
     def stays(lines, apart):
         first, best = ask("walk", 1, [lines, apart])
         return best < lines * MOST_HIT + first / lines / 2
@@ -81,14 +83,14 @@ def cycles(value):
 
 
 def costs(f, cache):
-    """The options of the virtual clock that follow: nothing but these figures is looked at."""
+    """Options of the virtual clock, derived from these figures only."""
     insn = cycles(f["addi"])
 
     def beyond(name):
         return cycles(f[name]) - insn
 
     def moved(state):
-        """… of an access that does not find its line, more than of one that does."""
+        """… of a miss, beyond that of a hit."""
         return cycles(f[f"access amo {state}"] - f["access amo own_dirty 0"])
     div_bit = cycles((f["rem_long"] - f["div_middle"]) / (LONG_BITS - MIDDLE_BITS))
     return {"insn": insn, "local": beyond("amo"), "remote": moved("dirty 1"), "far": moved("dirty 1"), "clean": moved("clean 1"),
@@ -105,20 +107,22 @@ def loop_exit(f, insn):
 
 
 def busy(f, access):
-    """How long a line is busy that many want: for the access, or so many cycles."""
+    """How long a contended line is busy: for the access, or a number of cycles."""
     crowd = max(f[name] for name in f if name.startswith("stream"))
     return {"busy": "access"} if crowd > 0.9 * access else {"busy": "occupancy", "occupancy": cycles(crowd)}
 
 
 def pause(f, insn):
-    """It lasts until the clock is a multiple of something if what comes behind it does not make the whole longer."""
+    """It ends at a multiple of a number of cycles if the instructions after it do not make the
+    whole longer."""
     if abs(f["pause_addi_9"] - f["pause"]) < 4.5 and abs(f["pause_addi_20"] - f["pause"]) < 10:
         return {"pause": 0, "pause_multiple": cycles(f["pause_addi_20"])}
     return {"pause": cycles(f["pause"]) - insn}
 
 
 def hub(f):
-    """Who asks for a line of its own while others fight for one waits if there is one queue for all."""
+    """A hart that fetches a line of its own while others fight for one waits if there is one queue
+    for all."""
     crowds = [f[name] for name in f if name.startswith("crowd")]
     if max(crowds) < 1.5 * crowds[0]:
         return {}

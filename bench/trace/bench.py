@@ -46,7 +46,8 @@ def write(path, name, count, seed):
 
 
 def measured(words, count):
-    """Records per second of CPU time, which other load on this host stretches little, and the peak of memory in MiB."""
+    """Records per second of CPU time, which other load on this host affects little, and the peak of
+    memory in MiB."""
     with subprocess.Popen([str(runs.driver()), "trace", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           preexec_fn=runs.end_with_parent) as child:
         out = child.stdout.read()

@@ -17,7 +17,7 @@ from lockbench import Lockbench  # noqa: E402
 from hztest.needs import qemu_problem  # noqa: E402
 
 LONGEST_S = 3600     # of one QEMU run
-ATTEMPTS, CLEARLY = 4, 5 # at a difference of two runs, and how often the spread it must be
+ATTEMPTS, CLEARLY = 4, 5 # tries of a difference of two runs, and its required ratio to the spread
 OPERATIONS = {
     "random read": {"mapping": "direct", "common": {"read_ratio": 1.0, "prefill": 0.5}},
     "random write": {"mapping": "log", "over_provisioning": 0.25, "common": {"read_ratio": 0.0, "prefill": 0.25}},
@@ -42,7 +42,8 @@ def built(variable, default):
 
 
 def cpu_seconds(machine):
-    """CPU time of a whole QEMU run: other load on the host stretches it little, unlike wall-clock time."""
+    """CPU time of a whole QEMU run: other load on the host affects it little, unlike wall-clock
+    time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     if machine.run(timeout=LONGEST_S):
         raise runs.StudyError(f"QEMU failed: {machine.output.strip()}")
@@ -78,7 +79,8 @@ def slope(measure, short, long):
 
 
 def rate(elf, plugin, quick):
-    """Million turns of a loop of compiled code per second of CPU time on one hart, and what the plugin counted; None if not measurable."""
+    """Million turns of a loop of compiled code per second of CPU time on one hart, and the plugin's
+    count; None if not measurable."""
     counted = []
 
     def measure(rounds):
@@ -117,7 +119,8 @@ def done(result):
 
 
 def io_cost(args, name, workers):
-    """Counts per I/O as the difference of two runs, which takes boot, mount, preparation and shutdown out."""
+    """Counts per I/O as the difference of two runs, in which boot, mount, preparation and shutdown
+    cancel out."""
     half, full = (one_run(args, name, workers, ops) for ops in (args.ops // 2, args.ops))
     more = done(full) - done(half)
 

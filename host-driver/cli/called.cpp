@@ -1,4 +1,4 @@
-// Called: one place changes the name, so that every text may be written as a reader of the tree types it.
+// Called: replaces the command name in one place; texts are written as typed in a source tree.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/called.hpp"
 

@@ -8,11 +8,11 @@
 
 namespace hz::cli {
 
-// Texts name our commands as in a source tree. The same text with the name under which this program was called; `build` and `setup` exist
-// in a tree only and stay.
+// Texts name our commands as in a source tree. Returns the text with this program's own command
+// name; `build` and `setup` exist in a tree only and stay.
 std::string as_called(std::string text);
 
-// Every --help of the app, as called.
+// Applies as_called() to every --help of the app.
 void name_in_help(CLI::App &app);
 
 } // namespace hz::cli

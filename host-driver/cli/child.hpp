@@ -9,8 +9,8 @@ namespace hz::cli {
 
 struct Child {
 	std::vector<std::string> words;    // [0]: its path, or a name in PATH
-	std::vector<std::string> settings; // NAME=VALUE, in front of our own environment
-	int output = -1;                   // of a file that takes all that it prints; -1: where ours goes
+	std::vector<std::string> settings; // NAME=VALUE, override our own environment
+	int output = -1;                   // of a file for its output; -1: our own output
 };
 
 // Runs it to its end; its exit code, or 128 + signal. A signal to us is passed on once, as SIGTERM. Throws Error if it cannot be started.
@@ -20,7 +20,7 @@ struct Printed {
 	int code;
 	std::string text; // standard output and error
 };
-// The same for a program that shall only tell something.
+// The same for a program that is run for its output.
 Printed listen_to(const std::vector<std::string> &words);
 
 } // namespace hz::cli

@@ -1,4 +1,4 @@
-// The compare command: two results side by side, with what was changed between them.
+// The compare command: two results side by side, and the differences in their settings.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <cstdio>
@@ -36,7 +36,7 @@ json result_of(const std::string &path)
 	return result;
 }
 
-// Path → the two values, of all settings that differ; null: one of them has none.
+// Path → the two values, for settings that differ; null: not set.
 json changes_between(const json &a, const json &b)
 {
 	json out = json::object();
@@ -120,7 +120,7 @@ struct CompareFlags {
 void add_compare(CLI::App &app)
 {
 	auto flags = std::make_shared<CompareFlags>();
-	CLI::App *command = app.add_subcommand("compare", "Show two results side by side, and what was changed between them");
+	CLI::App *command = app.add_subcommand("compare", "Show two results side by side, and the settings that differ");
 	command->add_option("A", flags->a, "Folder of --out, or its result.json")->required()->type_name("");
 	command->add_option("B", flags->b, "The other one")->required()->type_name("");
 	add_flag(*command, "--json", flags->json, "Print JSON instead of a table");

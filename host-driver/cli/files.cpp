@@ -1,4 +1,5 @@
-// The files command: files that are updated, or written and removed until a device is fragmented, in hzfs on a device of its own.
+// The files command: updates files, or writes and removes them until a device is fragmented, in
+// hzfs on its own device.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
 
@@ -86,7 +87,7 @@ void run(FilesFlags flags)
 void add_files(CLI::App &app)
 {
 	auto flags = std::make_shared<FilesFlags>();
-	CLI::App *command = app.add_subcommand("files", "Update files, or fragment a device with them, and say what it cost");
+	CLI::App *command = app.add_subcommand("files", "Update files, or fragment a device with them, and report the cost");
 	flags->add_to(*command);
 	command->footer(
 		"The files lie in hzfs, a log-structured layer of files as F2FS, on a device that is booted for it. update: 4 KiB somewhere in a file,\n"

@@ -1,4 +1,4 @@
-// The fio command: lets the jobs of fio work on a device, one booted for them or one that is up.
+// The fio command: runs fio jobs on a new or a running device.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <memory>
@@ -17,7 +17,7 @@ namespace hz::cli {
 
 namespace {
 
-// What stands for options that the jobs themselves do not give: fio takes them as those of a [global] section.
+// Defaults for options not set by the jobs, as a [global] section.
 std::vector<std::string> fio_words(const std::vector<std::string> &own, const std::vector<std::string> &words)
 {
 	std::vector<std::string> all{"fio", "--ioengine=external:" + locate_fio_engine().string(), "--filename=hartzone", "--direct=1",
@@ -41,7 +41,7 @@ void check_jobs(const std::vector<std::string> &words)
 		throw Error("fio does not take these words or that job file: " + said.text);
 }
 
-// What each job says at its beginning and its end (fio_engine.c).
+// Begin and end marks of each job (fio_engine.c).
 class Marks {
 public:
 	Marks() : file_(memfd_create("marks", MFD_CLOEXEC))
@@ -54,7 +54,7 @@ public:
 		return "HARTZONE_FIO_MARKS=/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file_.get());
 	}
 
-	// fio itself ends with 0 although the process of a job was killed.
+	// fio itself exits with 0 even if the process of a job was killed.
 	void require_ends() const
 	{
 		std::string marks(size_t(lseek(file_.get(), 0, SEEK_END)), 0);
@@ -102,7 +102,7 @@ void add_fio(CLI::App &app)
 		"Behind these options: job files and options of fio. The engine, the device, direct=1 and verify_state_save=0 are put in, and zonemode=zbd where\n"
 		"the device has zones; jobs that name other ones get these. bs is a multiple of 4k. Each job has a queue of its own, and may name its\n"
 		"namespace with nsid, such as --nsid=2. --image keeps the flash from one call to the next, and serve the device. With --clock virtual each\n"
-		"job also tells the latencies of the device, beside those of fio, which are in the host's time; one job at a time makes them repeatable.\n"
+		"job also reports latencies in device time, next to fio's own in host time; one job at a time makes them repeatable.\n"
 		"Examples:\n"
 		"  ./hartzone fio --device small --name=a --rw=write --bs=16k --size=1m --verify=crc32c\n"
 		"  ./hartzone fio --device small --clock virtual --name=a --rw=randwrite --bs=16k --size=1m --iodepth=4 --max_open_zones=4");

@@ -36,12 +36,13 @@ void add_image(CLI::App &app)
 	auto flags = std::make_shared<CheckFlags>();
 	CLI::App *image = app.add_subcommand("image", "Look at a NAND image without booting a device on it");
 	image->require_subcommand(1);
-	CLI::App *command = image->add_subcommand("check", "Say what is in the image and what of it can be read; the file is not changed");
+	CLI::App *command = image->add_subcommand("check",
+						  "List the contents of the image and its unreadable parts; the file is not changed");
 	command->add_option("file", flags->file, "The image")->required()->type_name("");
 	add_text(*command, "--device", flags->device, "FILE|NAME",
 		 "Device of the image, as of run. Default: the one that the image names. E.g. --device conzone-paper");
 	add_flag(*command, "--json", flags->json, "Print JSON instead of text");
-	command->footer("Exit codes: 0 sound, 1 damaged (what can still be read is said), 2 no image of this program.\n"
+	command->footer("Exit codes: 0 sound, 1 damaged (the readable parts are listed), 2 no image of this program.\n"
 			"Example: ./hartzone image check disk.img");
 	command->callback([flags] { check(*flags); });
 }

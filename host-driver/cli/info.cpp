@@ -1,4 +1,4 @@
-// The info command: boot the device and say what it is.
+// The info command: boots the device and prints its properties.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <cstring>
@@ -49,7 +49,7 @@ void print_controller(Controller &controller, const NamespaceInfo &ns)
 		    ns.max_transfer_sectors * 4.0);
 }
 
-// Where it lies: "channels 0-1".
+// Chips of a namespace: "channels 0-1".
 std::string place_of(const hz_device_config &config, uint32_t number)
 {
 	hz_window w;
@@ -61,7 +61,7 @@ std::string place_of(const hz_device_config &config, uint32_t number)
 	       range("planes", w.plane) + ", " + std::to_string(w.slc.count + w.normal.count) + " blocks of each";
 }
 
-// What is above is of namespace 1.
+// The lines above describe namespace 1.
 void print_namespaces(Controller &controller)
 {
 	const hz_device_config &config = controller.machine().config();
@@ -83,7 +83,7 @@ void print_superblocks(const hz_device_config &config)
 		    shape.superblock_sectors * HZ_SECTOR_BYTES / 1048576.0, shape.superblock_planes, shape.planes, shape.slc_superblocks);
 }
 
-// What the map takes: on flash, or in RAM.
+// Size of the map: on flash, or in RAM.
 void print_map(const hz_device_config &config)
 {
 	hz_shape shape;
@@ -151,10 +151,10 @@ void add_info(CLI::App &app)
 {
 	auto flags = std::make_shared<VisitFlags>();
 	auto zones = std::make_shared<bool>(false), memory = std::make_shared<bool>(false);
-	CLI::App *command = app.add_subcommand("info", "Say what a device is: one that is booted for it, or one that is up");
+	CLI::App *command = app.add_subcommand("info", "Describe a device: a new one that is booted, or a running one");
 	flags->add_to(*command);
 	add_flag(*command, "--zones", *zones, "List the zones that are not empty: state and write pointer, in 4 KiB sectors");
-	add_flag(*command, "--memory", *memory, "List what the firmware holds in memory: in which memory, bytes, owner, and what it is");
+	add_flag(*command, "--memory", *memory, "List the firmware's memory allocations: memory, bytes, owner, and purpose");
 	command->footer("Examples:\n"
 			"  ./hartzone info --device conzone-paper\n"
 			"  ./hartzone info --device conzone-paper --memory\n"

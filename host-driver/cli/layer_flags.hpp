@@ -1,4 +1,4 @@
-// LayerFlags: the options that say how the layer of files works.
+// LayerFlags: options of the file layer.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

@@ -42,7 +42,7 @@ void MachineFlags::add_to(CLI::App &command, const std::string &usual)
 		  "Seed of everything random, instead of those of device and workload files (there: 1). E.g. --seed 7");
 	add_text(command, "--firmware", firmware, "FILE",
 		 "Firmware image to boot (an ELF file). Default: the one that was built with this program");
-	add_text(command, "--console", console, "FILE", "Keep what the firmware prints in this file. E.g. --console console.txt");
+	add_text(command, "--console", console, "FILE", "Write the firmware's console output to this file. E.g. --console console.txt");
 	for (const CLI::Option *option : command.get_options())
 		if (std::find(before.begin(), before.end(), option) == before.end())
 			all_.push_back(option);

@@ -1,4 +1,4 @@
-// MachineFlags: the options that every command which boots a machine understands.
+// MachineFlags: the options common to every command that boots a machine.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -17,9 +17,10 @@ struct MachineFlags {
 
 	// `usual`: the clock when the user names none.
 	void add_to(CLI::App &command, const std::string &usual = "virtual");
-	// Reads the device file and applies the flags to it. Throws a sentence for what cannot be had, before anything is started.
+	// Reads the device file and applies the flags to it. Throws a sentence for an invalid
+	// combination, before anything is started.
 	MachineOptions options() const;
-	// The first of these options that the command line has, `but` aside, or nothing.
+	// The first of these options present on the command line, except `but`; empty if none.
 	std::string given(const std::string &but = "") const;
 	bool gives(const std::string &option) const;
 
@@ -30,7 +31,8 @@ private:
 // --firmware names a file, or is not given.
 void require_firmware(const std::string &file);
 
-// The file that an option names: as given, below the data tree (session/machine/locate.hpp), or NAME.yaml in `folder` of that tree ("configs/devices").
+// The file named by an option: as given, below the data tree (session/machine/locate.hpp), or
+// NAME.yaml in `folder` of that tree ("configs/devices").
 std::string find_config(const char *option, const std::string &name, const std::string &folder);
 
 } // namespace hz::cli

@@ -30,7 +30,7 @@ void set_elapsed(res::RunFacts &facts)
 	facts.elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
-// What failed must not be taken for a prepared device.
+// A failed preparation must not pass for a prepared device.
 void require_success(const std::vector<res::QueueAccount> &queues)
 {
 	for (const res::QueueAccount &queue : queues) {
@@ -176,7 +176,7 @@ void MachineRun::note_tailor(res::RunFacts &facts) const
 	facts.iotailor = replay::json_of(all);
 }
 
-// On a device of others nothing is set to zero: another run may be in the midst of its measurement.
+// On a shared device counters are not reset: another run may be measuring.
 void MachineRun::begin_accounts()
 {
 	if (machine_.is_ours())
@@ -185,7 +185,7 @@ void MachineRun::begin_accounts()
 		before_ = res::figures_of(controller_);
 }
 
-// Queues of a device that is up are those that are free.
+// On a running device, use free queue ids.
 void MachineRun::make_queues()
 {
 	for (size_t i = 0; i < workload_.thread_count(); i++) {
@@ -197,7 +197,7 @@ void MachineRun::make_queues()
 		spaces_.push_back({.device = controller_.namespace_info(*queues_[i])});
 }
 
-// The run's namespaces; the queue of the first thread of each looks at it.
+// The run's namespaces; the queue of each namespace's first thread identifies it.
 std::vector<FoundSpace> MachineRun::found_spaces()
 {
 	std::vector<FoundSpace> found;
@@ -224,7 +224,7 @@ void MachineRun::add_others(std::vector<FoundSpace> &found)
 				{.nsid = nsid, .workload = nobody, .device = controller_.namespace_info(nsid), .zones = {}, .only = false});
 }
 
-// What is left of the device beside the data of others.
+// The part of the device not used by others' data.
 void MachineRun::look_beside()
 {
 	for (size_t i = 0; i < ports_.size(); i++)
@@ -309,7 +309,8 @@ std::vector<res::QueueAccount> MachineRun::phase(const std::string &title, const
 	return accounts;
 }
 
-// A queue that is left alone holds device time, for all who use the device: the end of this process gives it back.
+// An abandoned queue holds device time for all users of the device; the end of this process
+// releases it.
 void MachineRun::abort()
 {
 	if (machine_.is_ours())

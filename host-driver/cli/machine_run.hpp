@@ -1,4 +1,4 @@
-// MachineRun: a workload on a booted machine: its queues, its phases one after the other, and what they came to.
+// MachineRun: a workload on a booted machine: its queues, its phases in order, and their results.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -16,29 +16,30 @@
 
 namespace hz::cli {
 
-// Call begin or begin_shared, one of the preparations, measure, read_back if data can be checked, end. All throw Error and its like.
+// Call begin or begin_shared, one of the preparations, measure, read_back if data can be verified,
+// end. All throw Error and its subclasses.
 class MachineRun {
 public:
 	using Trace = std::shared_ptr<const replay::TraceSurvey>;
 
-	// most_spans: commands of each queue that the measurement keeps for a timeline.
+	// most_spans: commands of each queue recorded for a timeline.
 	MachineRun(Machine &machine, const wl::Workload &workload, std::string title, size_t most_spans);
 
-	// Of a machine of our own, whose image may be kept (or null).
+	// For our own machine; its image may be kept (else null).
 	void begin(KeptImage *kept);
-	// Of another process, which is up. overwrite: as of SharedDevice.
+	// For a running machine of another process. overwrite: as in SharedDevice.
 	void begin_shared(bool overwrite);
 
 	void prepare(const Trace &trace, res::RunFacts &facts);
-	// The same, and what came back; failures are thrown.
+	// The same, and records the answers; throws on failures.
 	std::vector<replay::RecordedPhase> prepare_recorded(const Trace &trace);
-	// In place of it: the device was prepared before, with these answers.
+	// Instead of a preparation: restores an earlier one, with these answers.
 	void recall(const Trace &trace, std::vector<replay::RecordedPhase> phases, res::RunFacts &facts);
 
 	void measure(res::RunFacts &facts);
-	// Reads all that the workload left behind; no figure of the measurement sees it.
+	// Reads all data that the workload left behind; outside the measurement.
 	void read_back(res::RunFacts &facts);
-	// Shuts down a machine of our own.
+	// Shuts down our own machine.
 	void end();
 
 private:
@@ -66,16 +67,16 @@ private:
 	const wl::Workload &workload_;
 	std::string title_;
 	size_t most_spans_;
-	uint64_t image_starts_ = 0; // of the device on a kept image
+	uint64_t image_starts_ = 0; // starts of the device on a kept image
 	Controller controller_;
-	std::vector<replay::Space> spaces_;  // what the run may use of each namespace, in the order of the workload
-	std::vector<const Beside *> beside_; // what lies there, in the same order; empty: all of the device is this run's
+	std::vector<replay::Space> spaces_;  // usable part of each namespace, in the order of the workload
+	std::vector<const Beside *> beside_; // existing data there, in the same order; empty: the run owns the whole device
 	std::vector<std::unique_ptr<SharedDevice>> shared_;
 	replay::Plan plan_;
-	res::DeviceFigures before_; // when the measurement began: all zero on a device of our own
+	res::DeviceFigures before_; // at the begin of the measurement: all zero on our own device
 	std::vector<std::unique_ptr<QueuePair>> queues_;
 	std::vector<std::unique_ptr<replay::Port>> ports_;
-	std::vector<std::unique_ptr<KeptPort>> kept_ports_; // in front of them, beside data of others
+	std::vector<std::unique_ptr<KeptPort>> kept_ports_; // wrap the ports on a device with others' data
 };
 
 } // namespace hz::cli

@@ -31,7 +31,8 @@ std::string versions()
 	       hz::result_schema;
 }
 
-// What is given back is soon wanted again: for files of 128 KiB the kernel else takes and clears their pages each time.
+// Freed memory is soon needed again: with 128 KiB buffers the kernel would take and clear their
+// pages each time.
 void keep_memory()
 {
 	mallopt(M_MMAP_THRESHOLD, 4 << 20);
@@ -41,7 +42,8 @@ void keep_memory()
 // The commands run inside.
 constexpr const char *optional_value = "--nvme-tcp"; // an option that may have a value
 
-// CLI11 takes a -- behind an option whose value may be left out for the end of its values: such a one gets another.
+// CLI11 takes a -- after an option with an optional value as the end of its values: add a second
+// one.
 std::vector<char *> with_ends(int argc, char **argv)
 {
 	std::vector<char *> words(argv, argv + argc);

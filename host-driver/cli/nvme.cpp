@@ -26,7 +26,8 @@ std::string nvme_program()
 
 bool is_option(const std::string &word) { return word.starts_with("-"); }
 
-// nvme-cli 2.13 attaches and detaches by the file of a controller only; by that of a namespace, other commands know which one is meant.
+// nvme-cli 2.13 attaches and detaches through the controller's file only; for other commands the
+// namespace's file selects the namespace.
 const char *file_for(const std::string &command) { return command == "attach-ns" || command == "detach-ns" ? own_files : namespace_file; }
 
 // The device behind the command's own words, unless the user has named it.
@@ -38,7 +39,7 @@ std::vector<std::string> with_device(std::vector<std::string> words)
 	return words;
 }
 
-// What nvme-cli says of its command; its exit code of help is no success for most.
+// nvme-cli's own help for a command; it exits with an error code after most helps.
 std::string help_of(const std::string &program, std::vector<std::string> words)
 {
 	words.insert(words.begin(), program);

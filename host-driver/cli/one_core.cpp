@@ -17,7 +17,8 @@ namespace hz::cli {
 
 namespace {
 
-// A name that only one process of the host has at a time, and that ends with it: no file is left behind. Nothing if another one has it.
+// An abstract name that one process of the host can hold, and that vanishes with it: no file is
+// left behind. Empty if it is taken.
 Descriptor claim(const std::string &name)
 {
 	sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};

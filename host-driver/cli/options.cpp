@@ -12,7 +12,7 @@ namespace hz::cli {
 
 namespace {
 
-constexpr size_t help_width = 70; // behind the column of names
+constexpr size_t help_width = 70; // to the right of the column of names
 
 std::string number(double value)
 {
@@ -46,7 +46,8 @@ std::string in_lines(const std::string &text)
 	return out;
 }
 
-// What CLI11 finds by itself: wrong numbers of values, unknown words, no command. `command`: the one that was given.
+// Errors that CLI11 detects: wrong numbers of values, unknown words, no command. `command`: the
+// parsed subcommand.
 std::string in_words(const CLI::App *app, const CLI::App *command, const CLI::Error &error)
 {
 	const std::string what = error.what(), name = what.substr(0, what.find_first_of(": "));
@@ -148,7 +149,7 @@ std::string usage_sentence(const CLI::App *app, const CLI::Error &error)
 	const auto commands = app->get_subcommands();
 	const CLI::App *command = commands.empty() ? nullptr : commands.front();
 	return as_called("hartzone: " + in_words(app, command, error) + " (./hartzone" + (command ? " " + command->get_name() : "") +
-			 " --help tells more)\n");
+			 " --help has more)\n");
 }
 
 } // namespace hz::cli

@@ -1,4 +1,5 @@
-// Options: every value is checked when the command line is read, and the help shows what is allowed.
+// Options: every value is checked when the command line is parsed, and the help shows the allowed
+// values.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -12,12 +13,13 @@
 
 namespace hz::cli {
 
-inline constexpr uint64_t most_count = 1000000000000; // of what has no bound of its own
+inline constexpr uint64_t most_count = 1000000000000; // for values without a bound of their own
 
-// Takes the text of an option; returns what is wrong with it ("takes …"), or nothing.
+// Takes the text of an option; returns an error ("takes …"), or an empty string.
 using Take = std::function<std::string(const std::string &)>;
 
-// `allowed` stands behind the name in the help. An empty text is refused before `take` sees it. `help` is broken into lines.
+// `allowed` is shown after the name in the help. An empty text is refused before `take` sees it.
+// `help` is broken into lines.
 void add_option(CLI::App &app, const std::string &name, const std::string &allowed, const std::string &help, Take take);
 // A whole number in decimal digits.
 void add_count(CLI::App &app, const std::string &name, uint64_t &out, uint64_t low, uint64_t high, const std::string &help);
@@ -31,7 +33,7 @@ void add_optional(CLI::App &app, const std::string &name, const std::string &all
 // Without a value.
 void add_flag(CLI::App &app, const std::string &name, bool &out, const std::string &help);
 
-// What is wrong with the command line, as one sentence for stderr.
+// The error on the command line, as one sentence for stderr.
 std::string usage_sentence(const CLI::App *app, const CLI::Error &error);
 
 } // namespace hz::cli

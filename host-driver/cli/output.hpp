@@ -10,7 +10,7 @@ namespace hz::cli {
 void require_writable_file(const char *option, const std::string &file);
 // The same with a folder and those above it.
 void require_writable_folder(const char *option, const std::string &folder);
-// Writes out what is buffered for standard output. Throws Error if any of it was lost.
+// Flushes standard output. Throws Error if any of it was lost.
 void flush_output();
 
 } // namespace hz::cli

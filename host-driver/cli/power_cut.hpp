@@ -1,4 +1,5 @@
-// PowerCutFlag: the option that cuts the device's power at an operation or a time, and what is said when it has.
+// PowerCutFlag: the option that cuts the device's power at an operation or a time, and the message
+// about it.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -13,12 +14,12 @@ namespace hz::cli {
 struct PowerCutFlag {
 	std::string text; // as given; empty: no cut
 
-	// `after`: what the next start on the image does, a sentence.
+	// `after`: effect of the next start on the image, a sentence.
 	void add_to(CLI::App &command, const std::string &after);
 	void apply(MachineOptions &options) const;
 };
 
-// Says that it has come.
+// Prints that the power was cut.
 void say_power_cut(const MachineOptions &options);
 // "flash operation 300", "5000000 ns of device time".
 std::string power_cut_place(const MachineOptions &options);

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int layout = 1; // of what is kept
+constexpr int layout = 1; // of an entry
 constexpr uint64_t usual_most_bytes = 8ull << 30;
 
 uint64_t most_bytes()
@@ -31,7 +31,7 @@ uint64_t most_bytes()
 	return *bytes;
 }
 
-// A trace is what is in it.
+// A trace is identified by its content.
 json preparation_json(const wl::Workload &workload)
 {
 	json out = wl::workload_to_json(wl::preparation_of(workload));
@@ -82,7 +82,7 @@ void take(PreparedDevice &device, const hz_device_config &config)
 	std::error_code failed;
 	if (std::filesystem::file_size(device.image, failed) != hz_nand_image_bytes(&config) || failed)
 		throw Error(device.image.string() + " is damaged: remove " + device.image.parent_path().string() +
-			    ", and the device is prepared anew");
+			    ", and the device is prepared again");
 	device.story = "from an earlier run";
 }
 

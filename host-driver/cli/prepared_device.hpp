@@ -1,8 +1,10 @@
-// PreparedDevice: the flash of a device behind a workload's preparation, kept for all runs that are prepared alike.
+// PreparedDevice: the flash of a device after a workload's preparation, cached for all runs with
+// the same preparation.
 //
-// It is told by a hash of what made it: the flash and its policies, the workload's preparation, the seeds, the firmware, the programs. Which
-// harts, locks and costs the measured device has is not part of it (config/preparing_device.hpp), so the points of a study of these begin
-// with the same flash, which is written once.
+// The key is a hash of its inputs: the flash and its policies, the workload's preparation, the
+// seeds, the firmware, the programs. Harts, locks and costs of the measured device are not part of
+// it (config/preparing_device.hpp), so all points of a study of these begin with the same flash,
+// which is written once.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -24,13 +26,14 @@ struct PreparedDevice {
 	std::filesystem::path image;
 	std::vector<replay::RecordedPhase> phases; // of each thread
 
-	// The image lies there as long as these do.
+	// The image exists as long as these do.
 	std::unique_ptr<PreparedEntry> entry;
 	std::unique_ptr<Machine> maker;
 };
 
-// Takes it from the user's folder, or makes it, shuts it down and puts it there. A folder that cannot be used is told in the story and
-// changes nothing else. software: what the run is made of, with the virtual clock. Throws Error and its like.
+// Loads the entry from the user's folder, or prepares a device, shuts it down and stores the entry.
+// An unusable folder is reported in the story and has no other effect. software: programs of the
+// run, with the virtual clock. Throws Error and its subclasses.
 PreparedDevice prepared_device(const MachineOptions &options, const wl::Workload &workload, const MachineRun::Trace &trace,
 			       const std::string &title, const nlohmann::json &software);
 

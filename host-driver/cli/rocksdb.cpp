@@ -1,4 +1,4 @@
-// The rocksdb command: RocksDB's files on the zones of a device, one booted for it or one that is up.
+// The rocksdb command: RocksDB on the zones of a new or a running device.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdio>
@@ -38,7 +38,7 @@ std::string check_load(const std::string &word)
 void RocksdbFlags::add_to(CLI::App &command)
 {
 	visit.add_to(command);
-	power_cut.add_to(command, "With --image the next call finds what was there, and check says whether that is right.");
+	power_cut.add_to(command, "With --image the next call mounts the files again, and check verifies them.");
 	command.option_defaults()->group("The load");
 	add_namespace(command, load.nsid);
 	command.add_option("LOAD", load.loads, "fillseq, overwrite, readrandom, check: one after the other")
@@ -47,15 +47,14 @@ void RocksdbFlags::add_to(CLI::App &command)
 		->check(check_load);
 	add_count(command, "--keys", load.keys, 1, most_count, "Keys of 100 bytes, with values of 800. Default: 10000. E.g. --keys 1000");
 	add_count(command, "--sync-every", load.sync_every, 1, most_count,
-		  "Every so many writes one is synced, so that it and those before it are durable. Default: none is until the load's end");
+		  "Sync every N-th write, which makes it and all earlier ones durable. Default: no sync until the load's end");
 	add_count(command, "--memtable", memtable_mib, 1, 1024,
 		  "MiB that RocksDB gathers before it writes a table; tables are as large. Default: 64");
 	command.option_defaults()->group("Results and checks");
 	add_text(command, "--out", load.out, "DIR", "Write DIR/rocksdb.json. E.g. --out results");
 	add_text(command, "--record", load.record, "FILE",
-		 "Write the commands that the device got as a native trace, which run --trace FILE --mapping direct replays");
-	add_text(command, "--acked", load.acked, "FILE",
-		 "Note in this file which writes are durable, as they become it; check in a later call takes it from there");
+		 "Write the commands to the device as a native trace, which run --trace FILE --mapping direct replays");
+	add_text(command, "--acked", load.acked, "FILE", "Record acknowledged durable writes in this file; check in a later call reads it");
 }
 
 void require_order(const rocks::LoadOptions &load)

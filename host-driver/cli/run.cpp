@@ -1,4 +1,4 @@
-// The run command: replay a workload or trace and report what the device did.
+// The run command: replays a workload or trace and reports the device's behaviour.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run_workload.hpp"
 
@@ -22,7 +22,7 @@ namespace hz::cli {
 
 namespace {
 
-// Found before the run ended in another way than by itself: the further lines of what was told.
+// Races found before the run failed: the further lines of the failure message.
 void report_races_before(const std::string &words)
 {
 	const size_t at = words.find("\nrace: ");
@@ -30,7 +30,7 @@ void report_races_before(const std::string &words)
 		throw Error("the race check found unsynchronised accesses of two harts:" + words.substr(at));
 }
 
-// What a program reads, and beside it what a person does.
+// The result for programs, and next to it the page for people.
 void write_outcome(const std::string &out, const nlohmann::json &result)
 {
 	if (out.empty())
@@ -39,7 +39,7 @@ void write_outcome(const std::string &out, const nlohmann::json &result)
 	res::write_whole(rep::run_report(result), out + "/report.html");
 }
 
-// What its capacitors did, for a device that has any.
+// Work of the capacitors, for a device that has any.
 nlohmann::json kept_json(const hz_device_config &config, const hz_keep_report &kept)
 {
 	hz_shape shape;
@@ -88,7 +88,8 @@ void report_power_cut(const MachineOptions &machine, const PowerCut &cut, const 
 		say_kept(kept);
 }
 
-// A failed run leaves a result file too, so that nobody takes an older one for its outcome. What failed first is what is told.
+// A failed run leaves a result file too, so that an older one is not mistaken for its outcome. It
+// reports the first failure.
 void write_failure(const std::string &out, const std::string &why)
 {
 	try {
@@ -140,7 +141,7 @@ void say_what(const wl::Workload &workload, const hz_device_config &device)
 	flush_output();
 }
 
-// Both kinds of device.
+// For both kinds of device.
 template <class Work> res::RunFacts facts_of(const std::string &out, Work work)
 {
 	try {
@@ -153,7 +154,7 @@ template <class Work> res::RunFacts facts_of(const std::string &out, Work work)
 	}
 }
 
-// Whatever measured.
+// Independent of the way of measuring.
 void report_all(const RunFlags &flags, const res::RunFacts &facts)
 {
 	if (!facts.prepared_key.empty())
@@ -174,7 +175,7 @@ void run_attached(const RunFlags &flags, const std::string &folder)
 	report_all(flags, facts_of(flags.out, [&] { return run_workload_on(*machine, flags.overwrite, workload, workload.name); }));
 }
 
-// The measurement of a machine of our own, which may end by a power cut.
+// The measurement on our own machine, which may end with a power cut.
 void run_own(const RunFlags &flags, const MachineOptions &machine, const std::function<res::RunFacts()> &measure)
 {
 	res::RunFacts facts;

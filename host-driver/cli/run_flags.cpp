@@ -53,7 +53,7 @@ std::string take_tailor(const std::string &text, RunFlags &flags)
 {
 	const auto bytes = conf::parse_bytes(text);
 	if (text != "superpage" && (!bytes.value_or(0) || *bytes % HZ_SECTOR_BYTES))
-		return "takes superpage, or a size in whole 4 KiB such as 384KiB, not '" + text + "'";
+		return "takes superpage, or a multiple of 4 KiB such as 384KiB, not '" + text + "'";
 	flags.iotailor = true;
 	flags.tailor_sectors = bytes.value_or(0) / HZ_SECTOR_BYTES;
 	return {};
@@ -71,9 +71,8 @@ void RunFlags::add_to(CLI::App &command)
 		"Begin with an empty image: what earlier runs left in the file of --image is erased. Default: it is kept, and zones that are not empty are "
 		"not used");
 	add_attach(command, attach);
-	add_flag(
-		command, "--overwrite", overwrite,
-		"On a device that is up: blocks and conventional zones may be written, whatever they hold. Default: only empty zones are used");
+	add_flag(command, "--overwrite", overwrite,
+		 "On a running device: overwrite blocks and conventional zones even if they hold data. Default: only empty zones are used");
 	command.footer("Examples:\n"
 		       "  ./hartzone run --quick\n"
 		       "  ./hartzone run --workload small --device small --workers 2 --seed 7 --out results\n"
@@ -130,7 +129,7 @@ void RunFlags::add_trace_options(CLI::App &command)
 	static constexpr std::string_view splits[] = {"auto", "address", "stream"};
 	command.option_defaults()->group("Traces");
 	reading.add_to(command);
-	add_count(command, "--max-ops", max_ops, 1, most_count, "Replay only so many records. Default: all. E.g. --max-ops 1000");
+	add_count(command, "--max-ops", max_ops, 1, most_count, "Replay at most N records. Default: all. E.g. --max-ops 1000");
 	add_choice(
 		command, "--split", split, splits,
 		"How records are divided among the threads. stream: each process, disk or file of the trace has one thread. address: each part of the "
@@ -147,7 +146,7 @@ void RunFlags::add_trace_options(CLI::App &command)
 void RunFlags::add_check_options(CLI::App &command)
 {
 	command.option_defaults()->group("Results and checks");
-	power_cut.add_to(command, "With --image the next start recovers, and ./hartzone verify checks what.");
+	power_cut.add_to(command, "With --image the next start recovers, and ./hartzone verify checks the result.");
 	add_flag(command, "--race-check", race_check,
 		 "Report unsynchronised accesses of two harts to the same word, and fail if there are any");
 	add_option(
@@ -165,7 +164,7 @@ void RunFlags::add_check_options(CLI::App &command)
 		"Default: only the table. E.g. --out results");
 }
 
-// Without --workload a trace is replayed as an empty `trace:` section says.
+// Without --workload, a trace is replayed as with an empty `trace:` section.
 wl::Workload RunFlags::base() const
 {
 	if (trace.empty() || !workload.empty())
@@ -181,7 +180,7 @@ void RunFlags::apply_trace(wl::Workload &w) const
 		throw Error("--trace: the workload " + workload + " generates its commands and replays no trace: leave one of the two out");
 	if (!w.trace)
 		return refuse_without_trace();
-	if (!trace.empty()) { // what the workload file says of its own trace is not true of another one
+	if (!trace.empty()) { // the workload file's properties of its own trace do not apply to another one
 		w.trace->file = trace;
 		w.trace->format = "auto";
 		w.trace->time_unit_ns = 0;

@@ -24,11 +24,11 @@ struct RunFlags {
 	     format_image = false, overwrite = false;
 
 	void add_to(CLI::App &command);
-	// The workload file with the options laid over it, and the machine. Throw a sentence for what cannot be had, and for options that
-	// would have no effect, before anything is started.
+	// The workload file overlaid with the options, and the machine. Throw a sentence for
+	// invalid combinations, and for options without an effect, before anything is started.
 	wl::Workload load() const;
 	MachineOptions machine_options() const;
-	// Of the device to attach to, or nothing.
+	// Run folder to attach to, or empty.
 	std::string folder() const;
 	// With --as-recorded: nothing is given that would have no effect.
 	void check_as_recorded() const;

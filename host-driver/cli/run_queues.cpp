@@ -96,7 +96,7 @@ uint64_t shared_bytes(const wl::Workload &w, const hz_device_config &config)
 	if (bytes > most)
 		throw wl::WorkloadError(w.file + ": the queues of " + std::to_string(w.thread_count()) + " threads need " +
 					std::to_string(bytes >> 20) +
-					" MiB of memory that host and device share; beside this device's flash, an image of " +
+					" MiB of memory that host and device share; next to this device's flash, an image of " +
 					std::to_string(hz_nand_image_bytes(&config) >> 20) + " MiB, the machine has room for " +
 					std::to_string(most >> 20) + " MiB; threads that fit: " + what_fits(w, most));
 	return bytes;

@@ -9,12 +9,13 @@
 
 namespace hz::cli {
 
-// Commands of a queue that the device may have before they arrive; fewer where the machine of this device has no memory for all of them.
+// Commands of a queue that the device may hold before they arrive; fewer if the device's machine
+// lacks the memory.
 unsigned room_ahead(const wl::Workload &workload, const hz_device_config &config, unsigned queue_depth);
 uint32_t nsid_of(const wl::Workload &workload, size_t thread);
 QueueOptions queue_options(const wl::Workload &workload, const hz_device_config &config, size_t thread);
-// Of the region that host and device share, with all queues and their data. Throws wl::WorkloadError, with the numbers that fit, where they
-// are too many for the machine of this device.
+// Size of the region shared by host and device, with all queues and their data. Throws
+// wl::WorkloadError, with the numbers that fit, if they exceed the memory of the device's machine.
 uint64_t shared_bytes(const wl::Workload &workload, const hz_device_config &config);
 
 } // namespace hz::cli

@@ -1,4 +1,4 @@
-// RunRecorded: the steps of a run whose commands are there already.
+// RunRecorded: the steps of a run with recorded commands.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run_recorded.hpp"
 
@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// The echo of a workload that is nothing but its file.
+// The workload entry of a result: only its file.
 nlohmann::json workload_of(const std::string &file)
 {
 	wl::Workload workload;

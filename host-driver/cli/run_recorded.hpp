@@ -1,4 +1,4 @@
-// RunRecorded: a recording of what hosts did, on a machine of our own.
+// RunRecorded: repeats a recording of hosts' commands on our own machine.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace hz::cli {
 
-// Boots, repeats and shuts down, and says in the facts how far the device did the same. `file`: where the recording is from. Throws Error and
-// its like; the machine is gone then.
+// Boots, repeats and shuts down; the facts contain the comparison with the recording. `file`: name
+// of the recording. Throws Error and its subclasses; the machine has ended then.
 res::RunFacts run_recorded(MachineOptions options, const fabrics::Recording &recording, const std::string &file);
 
 } // namespace hz::cli

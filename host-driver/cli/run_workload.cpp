@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// What is known of a run before it begins; the workload is made ready for the device.
+// Facts known before the run; completes the workload for the device.
 res::RunFacts facts_before(Machine &machine, const wl::Workload &workload, const replay::TraceSurvey *trace)
 {
 	res::RunFacts facts;
@@ -39,7 +39,7 @@ res::RunFacts facts_before(Machine &machine, const wl::Workload &workload, const
 	return facts;
 }
 
-// What a workload leaves open of it is the device's.
+// Defaults of the workload's tailor from the device.
 void fit_tailor(wl::TailorSpec &tailor, const hz_device_config &config)
 {
 	hz_shape shape;
@@ -66,7 +66,7 @@ std::shared_ptr<const replay::TraceSurvey> make_ready(wl::Workload &workload, co
 	return workload.trace ? replay::survey_trace(*workload.trace) : nullptr;
 }
 
-// From what the workload's preparation left on.
+// All phases after the workload's preparation.
 void carry_out(MachineRun &run, const wl::Workload &workload, res::RunFacts &facts)
 {
 	const GentleStop gentle; // from here on there is something to keep
@@ -82,7 +82,7 @@ void refuse_kept(const wl::Workload &workload, const char *option, const char *w
 		throw wl::WorkloadError(workload.file + ": prepared: kept: " + option + " " + why + ": leave one of the two out");
 }
 
-// What makes a device: under the virtual clock, whatever measures it.
+// Prepared under the virtual clock, even if the measurement is not.
 PreparedDevice prepared_for(const MachineOptions &options, const wl::Workload &workload, const MachineRun::Trace &trace,
 			    const std::string &title)
 {

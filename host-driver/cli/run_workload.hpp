@@ -11,14 +11,16 @@
 
 namespace hz::cli {
 
-// The main job as a library call, for the run command, benches and studies. `title` goes into the progress line. Machine options
-// are taken as they are, but for shm_bytes, which follows from the workload. Throws Error and its like; the machine is gone then.
+// The main job as a library call, for the run command, benches and studies. `title` is shown in the
+// progress line. Machine options are used unchanged, except shm_bytes, which follows from the
+// workload. Throws Error and its subclasses; the machine has ended then.
 res::RunFacts run_workload(MachineOptions machine, wl::Workload workload, const std::string &title);
 
-// What such a run is made of: the entry "software" of a result. qemu_greeting: as Machine tells it.
+// Programs of such a run: the entry "software" of a result. qemu_greeting: from Machine.
 nlohmann::json software_of(const MachineOptions &machine, const std::string &qemu_greeting);
 
-// The same on a machine that another process keeps up, which runs on. Only empty zones are used; overwrite: and all that can be overwritten.
+// The same on another process's machine, which stays up. Uses empty zones only; with overwrite,
+// also conventional zones and blocks.
 res::RunFacts run_workload_on(Machine &attached, bool overwrite, wl::Workload workload, const std::string &title);
 
 } // namespace hz::cli

@@ -1,4 +1,5 @@
-// The serve command: a device that stays up for other processes, until it is told to stop or its command has ended.
+// The serve command: a device that stays up for other processes until it is stopped or its command
+// ends.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <chrono>
 #include <cstdio>
@@ -63,7 +64,7 @@ void require_program(const std::vector<std::string> &command)
 		throw Error("there is no program " + command.front() + " to run on the device");
 }
 
-// With a target, whose clock is the virtual one unless the user chooses.
+// With a target the clock is the virtual one unless the user chooses.
 MachineOptions machine_options(const MachineFlags &flags, const TargetFlags &target)
 {
 	MachineFlags chosen = flags;
@@ -124,7 +125,7 @@ void add_serve(CLI::App &app)
 	flags->add_to(*command, "real");
 	target->add_to(*command);
 	add_flag(*command, "--list", *list, "Print the run folders of this user's devices that are up, one a line, and boot none");
-	command->add_option("COMMAND", *words, "Behind --: what to run on the device, which ends with it")->type_name("");
+	command->add_option("COMMAND", *words, "After --: a command to run on the device, which ends with it")->type_name("");
 	command->footer(
 		"The device is up until Ctrl-C or SIGTERM, which shut it down in order. Other processes of this user, up to 64 at once, use it by\n"
 		"its run folder, which is printed: run, info, nvme, fio, rocksdb and programs of libhartzone or its Python package. One that dies takes nothing\n"

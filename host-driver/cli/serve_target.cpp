@@ -1,4 +1,4 @@
-// ServeTarget: options, and the texts for who wants to connect.
+// ServeTarget: options, and the instructions for connecting hosts.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/serve_target.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr const char *name_prefix = "nqn.2026-11.org.hartzone:";
 constexpr size_t longest_name = 223; // of an NQN
 
-// Of what an NQN may have behind its prefix, and a shell takes as it is.
+// The error in an NQN suffix, limited to characters that a shell needs no quotes for.
 std::string wrong_name(const std::string &name)
 {
 	const bool legal = std::ranges::all_of(
@@ -61,11 +61,10 @@ void TargetFlags::add_to(CLI::App &command)
 		   });
 	add_count(command, "--lanes", lanes, 1, HZ_MAX_IO_QUEUES,
 		  "Queue pairs of the device that the hosts' queues share, each of 128 slots. Default: 8. E.g. --lanes 2");
-	add_real(
-		command, "--transport", transport_us, 1, 10000,
-		"Microseconds from a command's way to the device: device time ahead of which it arrives. Default: 20. E.g. --transport 50");
+	add_real(command, "--transport", transport_us, 1, 10000,
+		 "Modelled transport delay of a command to the device, in microseconds. Default: 20. E.g. --transport 50");
 	add_real(command, "--slow-down", slow_down, 0.01, 10000,
-		 "Device time passes so many times slower than the wall clock, so that an emulation on a slow host is in time. Default: 1. "
+		 "Factor by which device time is slower than the wall clock, so that an emulation on a slow host is in time. Default: 1. "
 		 "E.g. --slow-down 50");
 	add_text(command, "--record", record, "FILE",
 		 "Write each command and its arrival to this file, which ./hartzone run --as-recorded repeats. E.g. --record f2fs.hzr");

@@ -1,4 +1,4 @@
-// ServeTarget: the part of `serve` that shows the device to hosts on a network, over NVMe/TCP.
+// ServeTarget: the part of `serve` that exports the device to hosts on a network, over NVMe/TCP.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -22,9 +22,9 @@ struct TargetFlags {
 	double transport_us = 20, slow_down = 1;
 
 	void add_to(CLI::App &command);
-	// Throws Error for what cannot be had, before anything is started.
+	// Throws Error for an invalid combination, before anything is started.
 	void check(bool virtual_clock) const;
-	// What the device's machine needs for it.
+	// Requirements on the device's machine.
 	void apply(MachineOptions &options) const;
 	fabrics::LaneOptions lane_options() const;
 
@@ -38,21 +38,22 @@ public:
 	ServeTarget(Controller &controller, const TargetFlags &flags);
 	~ServeTarget();
 
-	// The command that attaches a Linux host, and what Linux takes.
+	// The command that attaches a Linux host, and the namespaces that Linux accepts.
 	std::string connect_line() const;
 	std::string text() const;
 	// In this thread, until `stopped`; throws Error when the device dies.
 	void run(const std::function<bool()> &stopped);
-	// In a thread of its own, until end().
+	// Serves in its own thread, until end().
 	void start();
-	// Everything of the hosts' that is under way is waited for. What happened, in lines to print. Throws what the thread has thrown.
+	// Waits for all commands of hosts. Returns a summary as lines to print. Throws the thread's
+	// exception.
 	std::string end();
 	const fabrics::Address &address() const { return server_.address(); }
 	const std::string &subsystem_name() const { return subsystem_->options().name; }
 
 private:
 	Controller &controller_;
-	std::vector<uint32_t> attached_; // namespaces; asked before the lanes are made, behind which all is recorded
+	std::vector<uint32_t> attached_; // namespaces; queried before the lanes exist, from which on all is recorded
 	fabrics::Server server_;
 	std::unique_ptr<fabrics::DeviceBackend> backend_;
 	std::shared_ptr<fabrics::Subsystem> subsystem_;

@@ -52,7 +52,7 @@ void SqliteFlags::add_to(CLI::App &command)
 {
 	visit.machine.device = sqlite_device;
 	visit.add_to(command);
-	power_cut.add_to(command, "With --image the next call finds what was there.");
+	power_cut.add_to(command, "With --image the next call mounts the files again.");
 	command.option_defaults()->group("SQLite");
 	add_option(
 		command, "--compute", "none|fixed:TIME|measured",
@@ -61,16 +61,16 @@ void SqliteFlags::add_to(CLI::App &command)
 		[this](const std::string &text) { return take_compute(text, sqlite); });
 	layer.add_to(command);
 	command.option_defaults()->group("Results");
-	add_flag(command, "--stats", sqlite.stats, "Say at the end what the device did");
+	add_flag(command, "--stats", sqlite.stats, "Print the device's counters at the end");
 	add_text(command, "--out", sqlite.out, "DIR", "Write DIR/sqlite.json. E.g. --out results");
-	add_text(command, "--record", sqlite.record, "FILE", "Write the commands that the device got as a native trace");
+	add_text(command, "--record", sqlite.record, "FILE", "Write the commands to the device as a native trace");
 }
 
-// A word of SQLite's shell's own commands.
+// Quoted for a dot-command of SQLite's shell.
 std::string quoted(const std::string &word)
 {
 	if (word.find_first_of("'\n") != std::string::npos)
-		throw Error("a name of a file with a quotation mark or a line break in it cannot be told to SQLite's shell: " + word);
+		throw Error("SQLite's shell takes no file name with a quotation mark or a line break: " + word);
 	return "'" + word + "'";
 }
 
@@ -97,7 +97,7 @@ void run(SqliteFlags flags, const std::vector<std::string> &words)
 	if (!folder.empty() && !flags.power_cut.text.empty())
 		throw Error("--power-cut-at is for a device of our own: leave it out, or --attach");
 	if (flags.layer.ways.copy_offload && !flags.sqlite.record.empty())
-		throw Error("a trace has no word for what the device copies itself: leave out --record or --copy-offload");
+		throw Error("a trace cannot express copies inside the device: leave out --record or --copy-offload");
 	flags.sqlite.ways = flags.layer.ways;
 	require_writable_folder("--out", flags.sqlite.out);
 	MachineOptions machine;

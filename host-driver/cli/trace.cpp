@@ -1,4 +1,4 @@
-// The trace command: what a trace is and what is in it.
+// The trace command: format and contents of a trace.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <memory>
@@ -119,7 +119,7 @@ void add_trace(CLI::App &app)
 		 "The records are shown as lines of the native format: time in ns, stream, operation, address and length in bytes.\n"
 		 "Example: ./hartzone trace detect traces/git.hzt.xz",
 		 detect);
-	add_look(*trace, "summary", "Count what is in a trace: operations, sizes, times, footprint and skew",
+	add_look(*trace, "summary", "Summarize a trace: operations, sizes, times, footprint and skew",
 		 "Footprint and skew are of blocks of 4 KiB, in the addresses of each stream.\n"
 		 "Examples:\n"
 		 "  ./hartzone trace summary traces/git.hzt.xz\n"

@@ -1,4 +1,5 @@
-// The commands that make a trace out of another one: convert, cut, scale. All write the native format.
+// The commands that derive a trace from another one: convert, cut, scale. All write the native
+// format.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/trace_edit.hpp"
 
@@ -79,17 +80,17 @@ void add_moment(CLI::App &command, const std::string &name, uint64_t &out, const
 void add_cut(CLI::App &trace)
 {
 	auto flags = std::make_shared<EditFlags>();
-	CLI::App *command = add_edit(trace, "cut", "Keep a part of a trace, by time, by number, or both",
-				     "Times count from the first record of the trace; --skip and --records count what these leave.\n"
-				     "Examples:\n"
-				     "  ./hartzone trace cut traces/git.hzt.xz --from 100ms --to 200ms --out results/part.hzt\n"
-				     "  ./hartzone trace cut traces/git.hzt.xz --skip 1000 --records 500 --out results/some.hzt",
-				     flags);
-	add_moment(*command, "--from", flags->edit.from_ns, "Drop what comes before this time. Default: 0. E.g. --from 10s");
-	add_moment(*command, "--to", flags->edit.to_ns, "Drop what comes at this time or later. Default: the end. E.g. --to 20s");
-	add_count(*command, "--skip", flags->edit.skip, 0, most_count, "Drop so many records first. Default: 0. E.g. --skip 1000");
-	add_count(*command, "--records", flags->edit.records, 1, most_count,
-		  "Keep so many records at most. Default: all. E.g. --records 500");
+	CLI::App *command = add_edit(
+		trace, "cut", "Keep a part of a trace, by time, by number, or both",
+		"Times count from the first record of the trace; --skip and --records apply to the records that remain.\n"
+		"Examples:\n"
+		"  ./hartzone trace cut traces/git.hzt.xz --from 100ms --to 200ms --out results/part.hzt\n"
+		"  ./hartzone trace cut traces/git.hzt.xz --skip 1000 --records 500 --out results/some.hzt",
+		flags);
+	add_moment(*command, "--from", flags->edit.from_ns, "Drop records before this time. Default: 0. E.g. --from 10s");
+	add_moment(*command, "--to", flags->edit.to_ns, "Drop records at this time or later. Default: the end. E.g. --to 20s");
+	add_count(*command, "--skip", flags->edit.skip, 0, most_count, "Drop the first N records. Default: 0. E.g. --skip 1000");
+	add_count(*command, "--records", flags->edit.records, 1, most_count, "Keep at most N records. Default: all. E.g. --records 500");
 }
 
 void add_scale(CLI::App &trace)
@@ -97,7 +98,7 @@ void add_scale(CLI::App &trace)
 	auto flags = std::make_shared<EditFlags>();
 	CLI::App *command = add_edit(
 		trace, "scale", "Stretch or shrink the times of a trace, or its addresses",
-		"Addresses are scaled by whole chunks of 1 MiB: what lies in one stays side by side, and chunks may fall together.\n"
+		"Addresses are scaled by whole chunks of 1 MiB: data within a chunk stay adjacent, and chunks may overlap.\n"
 		"Examples:\n"
 		"  ./hartzone trace scale traces/git.hzt.xz --time 0.1 --out results/fast.hzt\n"
 		"  ./hartzone trace scale traces/git.hzt.xz --addresses 0.25 --out results/dense.hzt",

@@ -1,4 +1,4 @@
-// The commands that make a trace out of another one.
+// The commands that derive a trace from another one.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

@@ -39,13 +39,12 @@ std::string take_time_unit(const std::string &text, uint64_t &out)
 void TraceFlags::add_to(CLI::App &command)
 {
 	add_choice(command, "--format", format, format_words(),
-		   "Format of the trace. Default: auto, told by its first lines. E.g. --format mqsim");
+		   "Format of the trace. Default: auto, detected from the first lines. E.g. --format mqsim");
 	add_option(command, "--time-unit", "ns|us|ms|s|TIME",
 		   "What one unit of the trace's times is, where it is not the format's usual one. E.g. --time-unit us, --time-unit 100ns",
 		   [this](const std::string &text) { return take_time_unit(text, time_unit_ns); });
-	add_count(
-		command, "--skip-bad", skip_bad, 0, most_count,
-		"Pass over as many lines that cannot be read, count and name them; the next one ends the reading. Default: 0. E.g. --skip-bad 10");
+	add_count(command, "--skip-bad", skip_bad, 0, most_count,
+		  "Skip up to N unreadable lines (counted and listed); fail on the next one. Default: 0. E.g. --skip-bad 10");
 }
 
 } // namespace hz::cli

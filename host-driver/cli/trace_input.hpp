@@ -22,7 +22,7 @@ struct TraceInputFlags {
 
 class TraceInput : public trace::RecordStream {
 public:
-	// `doing` stands in the progress line: "reading".
+	// `doing` is the verb of the progress line: "reading".
 	TraceInput(const TraceInputFlags &flags, const std::string &doing);
 	// Throws trace::TraceError and Interrupted.
 	bool next(trace::Record &record) override;

@@ -12,7 +12,7 @@ void add_verdict(nlohmann::json &result, Machine &machine, const MachineOptions 
 {
 	if (!machine.is_ours()) {
 		result["deterministic"] = false;
-		result["deterministic_reason"] = "the device was up before, for others too";
+		result["deterministic_reason"] = "the device was shared with other processes";
 		result["software"] = res::software_of_others();
 		return;
 	}

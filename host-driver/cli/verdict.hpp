@@ -1,4 +1,5 @@
-// Verdict: whether a command's figures are the same each time, and which programs made them, for results that are not run's.
+// Verdict: whether a command's figures are repeatable, and the programs that produced them, for
+// results of commands other than run.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -8,7 +9,8 @@
 
 namespace hz::cli {
 
-// Of a machine that has ended, or of another process's. Adds deterministic, deterministic_reason and software.
+// For our own machine after its end, or another process's. Adds deterministic, deterministic_reason
+// and software.
 void add_verdict(nlohmann::json &result, Machine &machine, const MachineOptions &options);
 
 } // namespace hz::cli

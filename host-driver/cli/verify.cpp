@@ -1,4 +1,4 @@
-// The verify command: does an image hold what the runs on it were promised?
+// The verify command: does an image hold everything acknowledged to earlier runs?
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdio>
@@ -33,7 +33,7 @@ hz_device_config device_of(const VerifyFlags &flags)
 	const auto config = image.state() == ImageState::good ? image.config() : std::nullopt;
 	if (!config)
 		throw ImageError("the file " + flags.image + " names no device: ./hartzone image check " + flags.image +
-				 " tells more; if it is an image of another version, name its device with --device");
+				 " has more; if it is an image of another version, name its device with --device");
 	return *config;
 }
 
@@ -74,7 +74,7 @@ std::vector<Kept> records_of(const std::string &image, uint32_t namespaces)
 		records.push_back({nsid, std::make_unique<AckRecord>(file, 0), {}});
 	}
 	if (records.empty())
-		AckRecord(ack_record_of(image), 0); // says what is missing
+		AckRecord(ack_record_of(image), 0); // throws an error that names the missing file
 	return records;
 }
 
@@ -166,8 +166,8 @@ void verify(const VerifyFlags &flags)
 void add_verify(CLI::App &app)
 {
 	auto flags = std::make_shared<VerifyFlags>();
-	CLI::App *command = app.add_subcommand("verify",
-					       "Boot the device of an image and check what the runs on it were promised as durable");
+	CLI::App *command = app.add_subcommand(
+		"verify", "Boot the device of an image and check the data that earlier runs got acknowledged as durable");
 	add_text(*command, "--image", flags->image, "FILE",
 		 "The image, as given to run. What was promised is in FILE.acked, and of other namespaces in FILE.acked.2 and so on. "
 		 "E.g. --image disk.img");
@@ -175,7 +175,8 @@ void add_verify(CLI::App &app)
 		 "Device of the image, as of run. Default: the one that the image names. E.g. --device conzone-paper");
 	add_text(*command, "--firmware", flags->firmware, "FILE",
 		 "Firmware image to boot (an ELF file). Default: the one that was built with this program");
-	add_text(*command, "--console", flags->console, "FILE", "Keep what the firmware prints in this file. E.g. --console console.txt");
+	add_text(*command, "--console", flags->console, "FILE",
+		 "Write the firmware's console output to this file. E.g. --console console.txt");
 	command->footer(
 		"A sector is promised when its write with FUA succeeds, or a Flush that began after its write, or the device was shut\n"
 		"down in order.\n"

@@ -1,4 +1,5 @@
-// Visit: a command's device: one of its own that it boots, or one that is up already (`serve`), for as long as the command works on it.
+// Visit: a command's device, booted for it or already running (`serve`), for the duration of the
+// command.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -14,12 +15,14 @@
 
 namespace hz::cli {
 
-// The variable that names the run folder of a device that is up, for commands which get no --attach and no option of a device.
+// The variable with the run folder of a running device, for commands without --attach and without
+// options of a new device.
 inline constexpr const char *attach_variable = "HARTZONE_ATTACH";
 
 void add_attach(CLI::App &command, std::string &folder);
-// The run folder to attach to: `attach`, or the variable's unless `given`, an option of a new device, is there; or nothing. Throws Error
-// when options contradict each other, or there is no such folder.
+// The run folder to attach to: `attach`; else the variable's, unless `given`, an option of a new
+// device, is present; else empty. Throws Error if options contradict each other or the folder does
+// not exist.
 std::string attach_folder(const std::string &attach, const std::string &given);
 
 struct VisitFlags {
@@ -40,10 +43,11 @@ public:
 
 	Machine &machine() { return *machine_; }
 	Controller &controller() { return *controller_; }
-	// An own device is shut down, so that everything is durable; another's gets back what it gave.
+	// Shuts down our own device, so that everything is durable; detaches from another's.
 	void end();
-	// Runs a program on the device, and ends the visit in order, also when a signal has ended the program: Interrupted then. Throws
-	// its exit code unless that is 0. before_end: what else is to be done then.
+	// Runs a program on the device and ends the visit in order, even if a signal ended the
+	// program: then throws Interrupted. Throws its exit code unless 0. before_end: runs before
+	// the visit ends.
 	void run(Child child, const std::function<void()> &before_end = {});
 
 private:

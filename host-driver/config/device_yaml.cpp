@@ -28,7 +28,7 @@ void read_text(Fields &f, const hz_field &field, hz_device_config &cfg)
 	memcpy(at, text.data(), text.size());
 }
 
-/* One value stands for all page types. */
+/* A single value applies to all page types. */
 void read_page_times(Fields &f, const hz_field &field, hz_device_config &cfg)
 {
 	std::vector<uint64_t> values;
@@ -61,7 +61,7 @@ uint32_t read_range(Fields &f, const hz_field &field, const std::string &text)
 	return hz_range_word(uint32_t(*first), uint32_t(*last));
 }
 
-/* The first list says how many namespaces there are, unless `count` does. */
+/* The first list determines the number of namespaces, unless `count` does. */
 void read_ranges(Fields &f, const hz_field &field, hz_device_config &cfg)
 {
 	std::vector<std::string> ranges;
@@ -87,7 +87,7 @@ struct Granularity {
 };
 constexpr Granularity granularities[] = {{"fine", HZ_LOCKS_FINE}, {"class", HZ_LOCKS_CLASS}, {"global", HZ_LOCKS_GLOBAL}};
 
-/* One of the first so many words, or a number of locks. */
+/* One of the first `words` words, or a number of locks. */
 void read_granularity_of(Fields &f, const char *key, uint32_t &value, size_t words)
 {
 	std::string text, all;
@@ -106,7 +106,7 @@ void read_granularity_of(Fields &f, const char *key, uint32_t &value, size_t wor
 	f.count(key, value, HZ_LOCKS_CLASS + 1, HZ_MAX_LOCK_SHARDS);
 }
 
-/* A number says nothing to a class that has one lock, and no word does to one that has none. */
+/* A number has no meaning for a class with one lock, nor a word for a class without locks. */
 uint32_t granularity_of(uint32_t c, uint32_t all)
 {
 	const bool word = all <= HZ_LOCKS_CLASS || all == HZ_LOCKS_GLOBAL;
@@ -133,7 +133,7 @@ void read_granularities(Fields &section, const hz_field &field, hz_device_config
 	f.finish();
 }
 
-/* Keys of classes that have no lock are refused. */
+/* Refuses keys of classes without a lock. */
 void read_kinds(Fields &section, const hz_field &field, hz_device_config &cfg)
 {
 	const bool global = cfg.lock_granularity[HZ_LC_ZONE] == HZ_LOCKS_GLOBAL;
@@ -250,7 +250,7 @@ KeyPlace place_of_key(YAML::Node node, const std::string &key)
 	throw ConfigError(file + ":" + std::to_string(place_of_key(tree, key).line + 1) + ": " + sentence);
 }
 
-/* The key of a class whose data several harts change with no lock between them; empty: there is none. */
+/* The key of a class whose data several harts change without a lock; empty if none. */
 std::string key_without_lock(const hz_device_config &cfg)
 {
 	const std::set<uint8_t> harts(cfg.worker_hart, cfg.worker_hart + cfg.worker_count);

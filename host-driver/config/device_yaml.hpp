@@ -16,7 +16,7 @@ hz_device_config device_defaults();
 hz_device_config load_device(const std::string &path);
 hz_device_config parse_device(const std::string &text, const std::string &name);
 
-/* Throws ConfigError with the sentence of hz_device_config_check, if it has one. */
+/* Throws ConfigError with the sentence of hz_device_config_check, if any. */
 void require_legal(const hz_device_config &cfg, const std::string &file);
 
 } // namespace hz::conf

@@ -1,5 +1,6 @@
-/* Keys without an effect: a row for each group of keys that describe a part which the device does not have. Those of a part that
- * studies switch on and off by one key (l2p.cache, data_cache.bytes) are accepted, so that it alone can be swept. */
+/* Keys without an effect: a row for each group of keys of a part that the device lacks. Keys of a
+ * part that studies switch by one key (l2p.cache, data_cache.bytes) are accepted, so that this key
+ * alone can be swept. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config/idle_keys.hpp"
 

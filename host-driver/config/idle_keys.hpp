@@ -1,4 +1,4 @@
-/* Keys of a device file that change nothing, because of what other keys say. */
+/* Keys of a device file without an effect, because of other keys. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -13,7 +13,7 @@ struct IdleKey {
 	std::string key; // "section.key"; empty: there is none
 	std::string why;
 };
-// The first one of those that given() says the file has. cfg: what the file makes, legal.
+// The first such key for which given() returns true. cfg: the legal record of the file.
 IdleKey idle_key(const hz_device_config &cfg, const std::function<bool(const std::string &)> &given);
 
 } // namespace hz::conf

@@ -1,4 +1,4 @@
-/* The device that is prepared in place of one that shares its flash. */
+/* The device used for preparation instead of another one with the same flash. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -6,9 +6,9 @@
 
 namespace hz::conf {
 
-/* The same flash and policies, with the sections `harts`, `locks` and `clock` of a file that does not have them, no lock statistics, no
- * limits of memory and no time on the shelf: devices that differ in nothing else, or in their names, are prepared alike. Of workers there
- * are as many as the write frontiers need. */
+/* The same flash and policies, with default sections `harts`, `locks` and `clock`, no lock
+ * statistics, no memory limits and no retention time: devices that differ only in these, or in
+ * their names, share a preparation. The number of workers is that of the write frontiers. */
 hz_device_config preparing_device(const hz_device_config &cfg);
 
 } // namespace hz::conf

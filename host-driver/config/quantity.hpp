@@ -9,8 +9,8 @@
 
 namespace hz::conf {
 
-/* Bytes. Units B, KiB, MiB, GiB, TiB (powers of 1024) and KB, MB, GB, TB (powers of 1000); none = bytes. The value must come
- * out as a whole number of bytes. Empty on anything else. */
+/* Bytes. Units B, KiB, MiB, GiB, TiB (powers of 1024) and KB, MB, GB, TB (powers of 1000); none =
+ * bytes. The value must be a whole number of bytes. Empty on anything else. */
 std::optional<uint64_t> parse_bytes(std::string_view text);
 
 /* Nanoseconds. Units ns, us, ms, s; none = nanoseconds. Whole nanoseconds only. */
@@ -19,7 +19,7 @@ std::optional<uint64_t> parse_duration_ns(std::string_view text);
 /* A non-negative integer; underscores may group digits. */
 std::optional<uint64_t> parse_count(std::string_view text);
 
-/* In the largest unit of which it is a whole number: "16 KiB", "937500 ns", "0". */
+/* In the largest unit that gives a whole number: "16 KiB", "937500 ns", "0". */
 std::string bytes_text(uint64_t bytes);
 std::string duration_text(uint64_t ns);
 

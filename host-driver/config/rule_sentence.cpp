@@ -12,7 +12,8 @@ namespace {
 
 bool part_of_a_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.'; }
 
-/* "section.key" of a member, with the class behind it where there is a key for each; empty for what no file has. */
+/* "section.key" of a member, followed by the class if each class has a key; empty for members
+ * without a key. */
 std::string key_of_member(std::string_view word)
 {
 	for (const hz_field &field : hz_device_fields) {
@@ -34,7 +35,7 @@ std::string_view unit_of(std::string_view word)
 	return "";
 }
 
-/* End of the word that begins at `at`; a full stop behind it is not part of it. */
+/* End of the word at `at`, without a full stop. */
 size_t end_of_word(std::string_view text, size_t at)
 {
 	size_t end = at;
@@ -51,7 +52,8 @@ std::string in_words_of_the_file(const std::string &sentence)
 	for (size_t at = 0, end; at < sentence.size(); at = end) {
 		end = std::max(end_of_word(sentence, at), at + 1);
 		const std::string_view word(sentence.data() + at, end - at);
-		// Behind the first word only what can be nothing else: "zones" is a plain word there.
+		// After the first word only unambiguous names are replaced: "zones" is a plain word
+		// there.
 		const std::string key = at == 0 || word.find('_') != word.npos ? key_of_member(word) : "";
 		out += key.empty() ? std::string(word) : key;
 		if (at == 0)

@@ -7,8 +7,9 @@
 
 namespace hz::conf {
 
-// Line of it, from 0 on: its '---', or what the first document cannot contain, such as a stray ','. None: there is at most one document.
-// Throws YAML::Exception as YAML::Load does. YAML::LoadAll would do, but a stray ',' gives it documents without an end.
+// Line of the second document, from 0 on: its '---', or the token that the first document cannot
+// contain, such as a stray ','. Empty: at most one document. Throws YAML::Exception as YAML::Load
+// does. YAML::LoadAll is no alternative: a stray ',' makes it return documents endlessly.
 std::optional<int> second_document_line(const std::string &text);
 
 } // namespace hz::conf

@@ -53,12 +53,13 @@ std::string unknown_key(const std::string &key, const std::set<std::string> &kno
 	return text + ": allowed here are " + join(known);
 }
 
-/* A file that says nothing, or goes on after a "---" line, is not what its author thinks it is. */
+/* An empty file, or one with a second document after "---", is refused: its author made a mistake. */
 YAML::Node only_document(const std::string &text, const std::string &name)
 {
 	if (const auto line = second_document_line(text))
-		throw ConfigError(place(name, *line) + "the YAML document ends here, and nobody would read what follows: remove the second "
-						       "document with its '---', or the stray comma");
+		throw ConfigError(place(name, *line) +
+				  "the YAML document ends here, and the text after it would be ignored: remove the second "
+				  "document with its '---', or the stray comma");
 	YAML::Node node = YAML::Load(text);
 	if (node.IsNull())
 		throw ConfigError(

@@ -23,8 +23,8 @@ struct ConfigError : std::runtime_error {
 YAML::Node load_yaml_file(const std::string &path);
 YAML::Node load_yaml_text(const std::string &text, const std::string &name);
 
-/* One mapping. Ask for each key that may occur, then call finish(), which refuses every key nobody asked for.
- * Values outside [low, high] are refused with the range. Absent keys leave `out` as it is. */
+/* One mapping. Query each key that may occur, then call finish(), which refuses every other key.
+ * Values outside [low, high] are refused with the range. Absent keys leave `out` unchanged. */
 class Fields {
 public:
 	Fields(YAML::Node node, std::string file, std::string path);

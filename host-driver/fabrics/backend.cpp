@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::chrono::nanoseconds shortest_tick = 20us, longest_tick = 1ms; // of promises, and of looks for completions
+constexpr std::chrono::nanoseconds shortest_tick = 20us, longest_tick = 1ms; // of promises, and of polls for completions
 constexpr auto long_wait = 100ms;
 constexpr uint64_t admin_heap_bytes = 4 << 20;
 constexpr uint64_t start_after_ns = 1000000; // the first arrival is later than all that the start did
@@ -68,7 +68,7 @@ QueueOptions LaneOptions::queue() const
 	QueueOptions o;
 	o.depth = depth;
 	o.data_bytes = most_transfer;
-	o.turnaround_ns = static_cast<uint32_t>(transport_ns); // what a completion causes takes the transport again
+	o.turnaround_ns = static_cast<uint32_t>(transport_ns); // a command caused by a completion crosses the transport again
 	return o;
 }
 
@@ -184,7 +184,7 @@ void DeviceBackend::io(unsigned lane, JobPtr job) { lanes_[lane].waiting.push_ba
 
 bool DeviceBackend::withdraw(unsigned lane, const JobPtr &job) { return std::erase(lanes_[lane].waiting, job) != 0; }
 
-// A device that completes nothing for long may be stuck, which its machine finds out when it is asked.
+// A device without completions for long may be stuck; querying its machine detects that.
 void DeviceBackend::reap(Clock::time_point now)
 {
 	bool waits = false;
@@ -272,7 +272,8 @@ std::chrono::nanoseconds DeviceBackend::next_turn(const Lane &lane, Clock::time_
 	return next;
 }
 
-// All queues place and open before the first of them promises: until then device time stands before this turn's arrivals.
+// All queues place commands and open before the first promise: until then device time stands before
+// this turn's arrivals.
 std::chrono::nanoseconds DeviceBackend::turn()
 {
 	take_admin_answers();
@@ -301,7 +302,7 @@ std::string DeviceBackend::end()
 	for (Lane &lane : lanes_)
 		lane.waiting.clear();
 	while (!time_stands())
-		std::this_thread::sleep_for(std::min(turn(), longest_tick)); // the turn in which time comes to stand is in no hurry
+		std::this_thread::sleep_for(std::min(turn(), longest_tick)); // the turn that stops time is not urgent
 	stop_admin();
 	if (!record_)
 		return "";

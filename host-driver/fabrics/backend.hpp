@@ -1,10 +1,13 @@
-// Backend: where the commands of all hosts go, and the one that is a device: its queue pairs, each a lane that several host queues may
-// share, and one thread for admin commands, which may take longer than hosts wait for I/O.
+// Backend: the destination of all hosts' commands. DeviceBackend is a device: queue pairs, each a
+// lane that several host queues may share, and one thread for admin commands, which may take longer
+// than hosts wait for I/O.
 //
-// Under the virtual clock device time is paced by the wall clock. A command arrives at the device time that it is now, and the modelled
-// transport behind that; until then, and no further, the queues promise device time; and a completion is handed over when it is its time.
-// What comes after that is late, because the emulation is slower than the device that it emulates, and is counted. An admin command waits until
-// the I/O commands before it have ended and device time stands, and those behind it wait for it: a recording repeats it in its place.
+// Under the virtual clock device time is paced by the wall clock. A command arrives at the current
+// device time plus the modelled transport; until then, and no further, the queues promise device
+// time; a completion is handed over at its time. A later one is late, because the emulation is
+// slower than the modelled device, and is counted. An admin command waits until the earlier I/O
+// commands have ended and device time stands, and later ones wait for it: a recording repeats it in
+// its place.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -23,10 +26,10 @@
 
 namespace hz::fabrics {
 
-// A command of the device's.
+// A command for the device.
 struct Job {
 	nvme_sqe sqe{}; // but for id and PRPs
-	Bytes out, in;  // in: as large as what comes
+	Bytes out, in;  // in: as large as the answer
 	Answer answer;
 	std::function<void(Job &)> done;
 };
@@ -43,7 +46,8 @@ public:
 	virtual bool withdraw(unsigned lane, const JobPtr &job) = 0;
 	// Readable when turn() has something to do earlier than it has said.
 	virtual int event_fd() const = 0;
-	// Moves what can be moved, and says when it wants to be called again. Throws Error when the device has died.
+	// Makes progress, and returns the delay until its next call. Throws Error when the device
+	// has died.
 	virtual std::chrono::nanoseconds turn() = 0;
 };
 constexpr std::chrono::nanoseconds no_hurry = std::chrono::hours(1);
@@ -72,7 +76,7 @@ struct Lateness {
 	uint64_t commands = 0, late = 0, sum_ns = 0, worst_ns = 0; // late: by more than the transport takes
 	void add(uint64_t late_ns, uint64_t transport_ns);
 };
-// "1234 commands, 3 % of them late …", or nothing for none.
+// "1234 commands, 3 % of them late …", or empty for none.
 std::string lateness_text(const Lateness &lateness);
 
 struct LaneOptions {
@@ -80,11 +84,11 @@ struct LaneOptions {
 	uint64_t transport_ns = 20000;
 	double slow_down = 1;
 	QueueOptions queue() const;
-	// Of the region, for all of them.
+	// Region size for all of them.
 	uint64_t shared_bytes() const;
 };
-// The lanes' queue pairs, with ids from 1 on, and device time when they are there. What a recording repeats begins in the same way: the
-// harts' caches are then as they were.
+// The lanes' queue pairs, with ids from 1 on, and device time after their creation. A repeat of a
+// recording begins in the same way, so that the harts' caches are equal.
 struct Lanes {
 	std::vector<std::unique_ptr<QueuePair>> pairs;
 	uint64_t now_ns;
@@ -105,7 +109,8 @@ public:
 	int event_fd() const override { return answered_.get(); }
 	std::chrono::nanoseconds turn() override;
 
-	// Once: what the device has begun with is waited for, what waits for it is dropped, and the record ends. The digest of what is in it.
+	// Once: waits for started commands, drops queued ones, and ends the record. Returns its
+	// digest.
 	std::string end();
 	const Lateness &lateness() const { return lateness_; }
 

@@ -1,4 +1,4 @@
-// Connection: set-up, capsules, transfers of data, and how it ends.
+// Connection: set-up, capsules, data transfers, and termination.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabrics/connection.hpp"
 
@@ -10,7 +10,7 @@ namespace hz::fabrics {
 
 namespace {
 
-constexpr unsigned reads_a_turn = 16; // of 64 KiB or more, before others have theirs
+constexpr unsigned reads_a_turn = 16; // of 64 KiB or more, before the next connection's turn
 constexpr size_t most_parts = 64;     // of one sendmsg
 
 } // namespace
@@ -50,7 +50,8 @@ void Connection::turn(short ready, Clock::time_point now)
 	flush();
 }
 
-// Once all that can be sent has been, what the peer still sends is read, so that it sees why the connection ends.
+// After everything is sent, read and discard the peer's data, so that it receives the reason for
+// the end.
 void Connection::fail(const PduFault &fault)
 {
 	reason_ = fault.what();
@@ -148,7 +149,7 @@ void Connection::become(uint16_t qid, uint16_t entries, bool flow_control, std::
 	sink_ = std::move(sink);
 }
 
-// What the data pointer says, held against what came; a status other than 0 is the command's answer.
+// Checks the data pointer against the received data; a status other than 0 is the command's answer.
 uint16_t Connection::take_data(Exchange &exchange, const Pdu &pdu) const
 {
 	const Sgl sgl = sgl_of(exchange.sqe);
@@ -263,7 +264,7 @@ void Connection::answer(const ExchangePtr &exchange, Answer answer, std::span<co
 	}
 	head_ = static_cast<uint16_t>((head_ + 1) % std::max<uint16_t>(entries_, 1));
 	const bool has_data = !answer.status && exchange->direction == Direction::to_host && !data.empty() && exchange->length;
-	const bool alone = has_data && !flow_control_ && !answer.result; // the data say that the command succeeded
+	const bool alone = has_data && !flow_control_ && !answer.result; // the data PDU implies success
 	if (has_data)
 		send(writer_.data(exchange->sqe.cid, data.first(std::min<size_t>(data.size(), exchange->length)), alone));
 	if (!alone) {

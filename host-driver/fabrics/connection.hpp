@@ -1,6 +1,7 @@
-// Connection: one NVMe/TCP connection, that is one queue of a host's: PDUs in, commands to a sink, answers and data out.
+// Connection: one NVMe/TCP connection, that is one host queue: PDUs in, commands to a sink, answers
+// and data out.
 //
-// It never blocks and belongs to the thread of the server. What breaks the protocol ends it and nothing else.
+// It never blocks and belongs to the server's thread. A protocol error ends only this connection.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -28,28 +29,28 @@ struct Answer {
 
 enum class Direction : uint8_t { none, to_device, to_host };
 
-// A command of a host's, from its capsule to its response.
+// A host command, from its capsule to its response.
 struct Exchange {
-	nvme_sqe sqe{}; // as it came, with an Sgl in place of the PRPs
+	nvme_sqe sqe{}; // as received, with an Sgl instead of PRPs
 	Direction direction = Direction::none;
 	uint32_t length = 0; // bytes that the host gives, or has room for
-	Bytes out;           // what came, with holes until all of it is there
+	Bytes out;           // received data, incomplete until all have arrived
 	uint32_t arrived = 0;
 	bool admitted = false; // its data count in the connection's budget
-	bool damaged = false;  // a digest of its data was wrong
+	bool damaged = false;  // a data digest was wrong
 	std::weak_ptr<Connection> connection;
 };
 using ExchangePtr = std::shared_ptr<Exchange>;
 
-// Which way the data of a command go, by its opcode; of one of fabrics, by its type.
+// Data direction of a command, by its opcode; of a fabrics command, by its type.
 Direction direction_of(const nvme_sqe &sqe);
 Sgl sgl_of(const nvme_sqe &sqe);
 
-// Who executes the commands of a connection.
+// Executes the commands of a connection.
 class CommandSink {
 public:
 	virtual ~CommandSink() = default;
-	// All of its data are there. Connection::answer follows, now or later.
+	// All of its data have arrived. Connection::answer follows, now or later.
 	virtual void execute(Connection &connection, const ExchangePtr &exchange) = 0;
 	// The connection is at its end; answers to it go nowhere.
 	virtual void closed(Connection &connection) = 0;
@@ -64,16 +65,16 @@ public:
 	Connection(Descriptor socket, std::shared_ptr<CommandSink> sink, Clock::time_point now);
 
 	int fd() const { return socket_.get(); }
-	// What poll() shall look for.
+	// Events for poll().
 	short events() const;
-	// After poll(): moves what can be moved.
+	// After poll(): makes progress.
 	void turn(short ready, Clock::time_point now);
 	void flush();
 	bool ended() const { return state_ == State::ended; }
 	bool idle() const { return exchanges_.empty() && unsent_.empty(); }
 	const std::string &end_reason() const { return reason_; }
 
-	// The queue that Connect has made of it.
+	// The queue that Connect creates.
 	void become(uint16_t qid, uint16_t entries, bool flow_control, std::shared_ptr<CommandSink> sink);
 	uint16_t qid() const { return qid_; }
 	uint16_t entries() const { return entries_; }

@@ -9,9 +9,10 @@ namespace hz::fabrics {
 
 namespace {
 
-constexpr uint64_t keep_alive_grace = 2;                      // a host is silent after so many times what it promised
-constexpr uint32_t in_data = 1 << 16;                         // of an invalid parameter of Connect: the offset is one of its data
-constexpr uint32_t offset_of_queue = 42, offset_of_size = 44; // of Connect's fields in the command
+constexpr uint64_t keep_alive_grace = 2;                      // grace, in multiples of the promised interval, before a host counts as
+							      // silent
+constexpr uint32_t in_data = 1 << 16;                         // invalid parameter of Connect: the offset is in its data
+constexpr uint32_t offset_of_queue = 42, offset_of_size = 44; // Connect's fields in the command
 constexpr uint32_t offset_of_controller = 16, offset_of_subsystem = 256, offset_of_host = 512;
 constexpr uint16_t least_controller = 1, most_controller = 0xffef;
 
@@ -204,7 +205,7 @@ void HostController::add(Connection &connection, uint16_t qid)
 
 bool HostController::silent(Clock::time_point now) const { return keep_alive_.count() && now - heard_ > keep_alive_ * keep_alive_grace; }
 
-// Ends its connections, the admin queue's last, each of which calls closed().
+// Ends its connections, the admin queue's last; each calls closed().
 void HostController::end(const std::string &why)
 {
 	const auto self = shared_from_this();
@@ -299,7 +300,7 @@ void HostController::property_set(const ExchangePtr &exchange)
 	configure(static_cast<uint32_t>(fields.value));
 }
 
-// A controller that is reset or shut down has no I/O queues any more; what was in its command set stays as the device has it.
+// A reset or shutdown removes the I/O queues; the command set stays as the device has it.
 void HostController::configure(uint32_t value)
 {
 	const bool stops = enabled() && !(value & NVME_CC_EN);
@@ -315,7 +316,7 @@ void HostController::configure(uint32_t value)
 	event_requests_.clear();
 }
 
-// The device gets each portion as a command of its own; the first that fails says how all of it ended.
+// Each portion is a command to the device; the first failure is the status of the whole.
 void HostController::io(const ExchangePtr &exchange, const Queue &queue)
 {
 	const auto subsystem = subsystem_.lock();

@@ -1,6 +1,7 @@
-// Subsystem and its controllers: what a fabrics controller has and one behind PCIe has not. Connect makes a controller, or adds a queue to
-// it; properties, keep-alive and events are answered here; all other commands go to the device, and their answers get what fabrics and the
-// exports have of their own. The discovery subsystem has controllers of the same kind, without a device.
+// Subsystem and its controllers: the functions that a fabrics controller has and a PCIe one lacks.
+// Connect creates a controller, or adds a queue to it; properties, keep-alive and events are
+// answered here; all other commands go to the device, and their answers are adapted to fabrics and
+// to the exports. The discovery subsystem has controllers of the same kind, without a device.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -29,11 +30,11 @@ public:
 	// The device's namespaces that are attached now; later changes that hosts ask for are followed.
 	Subsystem(SubsystemOptions options, Backend &backend, std::span<const uint32_t> attached);
 
-	// Of a connection that has not said Connect yet.
+	// For a connection before Connect.
 	void execute(Connection &connection, const ExchangePtr &exchange) override;
 	void closed(Connection &connection) override;
 
-	// Ends controllers whose hosts have been silent for longer than they promised.
+	// Ends controllers whose hosts exceeded their keep-alive interval.
 	void look_for_silence(Clock::time_point now);
 	size_t controllers() const { return controllers_.size(); }
 
@@ -44,14 +45,14 @@ public:
 	unsigned take_lane();
 	void leave_lane(unsigned lane);
 	void forget(uint16_t cntlid);
-	// A command has changed which namespaces there are: they are asked for again, and all hosts are notified.
+	// A command has changed the list of namespaces: reads it again and notifies all hosts.
 	void renew_exports();
 	Bytes discovery_log() const;
 
 private:
 	struct Refusal {
 		uint16_t status;
-		uint32_t field; // that is wrong, with a bit above if it is one of the data
+		uint32_t field; // the wrong field, with a flag bit if it is in the data
 	};
 	void connect(Connection &connection, const ExchangePtr &exchange);
 	Refusal check(const ConnectFields &fields, const ConnectData &data) const;
@@ -80,7 +81,7 @@ public:
 	bool silent(Clock::time_point now) const;
 	// Ends all of its connections.
 	void end(const std::string &why);
-	// Which namespaces there are has changed for these.
+	// The list of namespaces has changed for these.
 	void notify(const std::set<uint32_t> &nsids);
 
 	void execute(Connection &connection, const ExchangePtr &exchange) override;

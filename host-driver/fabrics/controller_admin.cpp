@@ -1,4 +1,5 @@
-// Controllers of hosts: admin commands. Those about queues, keep-alive and events end here, the others go to the device.
+// Controllers of hosts: admin commands. Those for queues, keep-alive and events are handled here,
+// the others go to the device.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstring>
@@ -16,7 +17,7 @@ constexpr uint32_t sgls_supported = 1, sgls_in_capsule = 1 << 20;
 constexpr uint32_t notice_discovery = 1u << 31; // the log of a discovery controller may change
 constexpr uint32_t create_namespace = 0;        // of Namespace Management: SEL
 
-// Fields of Identify Controller that only fabrics controllers have.
+// Fields of Identify Controller for fabrics controllers.
 struct FabricsFields {
 	uint32_t capsule_units, response_units; // of 16 bytes
 	uint16_t data_offset;
@@ -87,7 +88,7 @@ void HostController::pass(const ExchangePtr &exchange, uint32_t bytes, Edit edit
 	subsystem->backend().admin(std::move(job));
 }
 
-// What is split in two cannot be taken away in parts.
+// One of the two exports of a split namespace cannot be removed alone.
 void HostController::change_namespaces(const ExchangePtr &exchange)
 {
 	const Export *one = subsystem_.lock()->exports().find(exchange->sqe.nsid);
@@ -127,7 +128,7 @@ void HostController::edit_namespace(const Export &one, Bytes &page) const
 		return;
 	id.lbaf[0].ms = 0;
 	id.mc = id.dpc = id.dps = 0;
-	put_unique(id.eui64, one.unique ^ uint64_t(id.eui64[6]) << 40); // byte 6 counts what was created in its place
+	put_unique(id.eui64, one.unique ^ uint64_t(id.eui64[6]) << 40); // byte 6 counts namespaces re-created in its place
 	if (one.split) {
 		id.nsze = id.ncap = id.nuse = one.blocks;
 		const uint64_t bytes = one.zones * one.capacity_blocks * HZ_SECTOR_BYTES;
@@ -152,7 +153,7 @@ void HostController::edit_descriptors(const Export &one, Bytes &page) const
 	}
 }
 
-// What the exports alone say: lists, and that there is nothing of another command set.
+// Data structures that the exports define: lists, and empty pages for other command sets.
 bool HostController::identify_here(const ExchangePtr &exchange)
 {
 	const nvme_sqe &sqe = exchange->sqe;
@@ -190,7 +191,7 @@ void HostController::identify(const ExchangePtr &exchange)
 		case NVME_CNS_ATTACHED_CONTROLLERS:
 		case NVME_CNS_CONTROLLERS:
 			if (read_record<uint16_t>(page))
-				write_record(std::span(page), self.id_, sizeof(uint16_t)); // in place of the device's only one
+				write_record(std::span(page), self.id_, sizeof(uint16_t)); // replaces the device's only one
 		}
 	});
 }
@@ -324,7 +325,7 @@ void HostController::send_events()
 	reply(request, {0, false, NVME_AEN_NOTICE | NVME_AEN_NOTICE_NAMESPACES << 8 | NVME_LOG_CHANGED_NAMESPACES << 16});
 }
 
-// What the device has begun with is not aborted.
+// A command that the device has started is not aborted.
 void HostController::abort(const ExchangePtr &exchange)
 {
 	constexpr uint64_t not_aborted = 1;

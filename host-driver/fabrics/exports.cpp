@@ -1,4 +1,4 @@
-// Exports: which there are, where their blocks lie in the device, and what Linux makes of them.
+// Exports: their list, their blocks' places in the device, and Linux's support for them.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabrics/exports.hpp"
 
@@ -36,7 +36,8 @@ uint64_t unique_of(std::string_view name, uint32_t nsid)
 	return (digest.value() & ~0xffull) | 0x02; // the first byte on the wire
 }
 
-// The export's own blocks, for a command whose blocks lie one behind the other; the callback gets the device's.
+// The export's blocks in runs that are contiguous on the device; the callback gets the device's
+// block.
 template <class Each> void each_run(const Export &e, uint64_t block, uint64_t count, Each each)
 {
 	for (uint64_t done = 0; done < count;) {
@@ -69,7 +70,7 @@ uint16_t cut_blocks(const Export &e, const nvme_sqe &sqe, std::vector<Portion> &
 	return 0;
 }
 
-// The last command of those for `ranges` gets another one, unless it has as many as it may have.
+// Adds to the last command for `ranges`, or begins another if it is full.
 void add_range(const nvme_sqe &sqe, const nvme_dsm_range &range, std::vector<Portion> &out)
 {
 	if (out.empty() || out.back().ranges.size() == NVME_DSM_RANGES * sizeof(range))
@@ -97,7 +98,8 @@ uint16_t cut_deallocate(const Export &e, const nvme_sqe &sqe, std::span<const st
 	return 0;
 }
 
-// Source and destination each lie in one piece: a copy over a hole is refused, a host may read and write instead.
+// Source and destination must each be contiguous: a copy across a hole is refused; the host can
+// read and write instead.
 uint16_t translate_copy(const Export &e, const nvme_sqe &sqe, std::span<const std::byte> data, std::vector<Portion> &out)
 {
 	Portion part{sqe, 0, QueuePair::bytes_of(sqe), {}};
@@ -159,7 +161,7 @@ uint16_t Export::portions(const nvme_sqe &from, std::span<const std::byte> data,
 	sqe.nsid = device_nsid;
 	if (is_zone_command(sqe.opcode) && !zoned && split)
 		return NVME_INVALID_OPCODE;
-	switch (split ? sqe.opcode : uint8_t(NVME_IO_FLUSH)) { // what is not split is the device's to check
+	switch (split ? sqe.opcode : uint8_t(NVME_IO_FLUSH)) { // the device checks exports that are not split
 	case NVME_IO_WRITE:
 	case NVME_IO_READ:
 	case NVME_IO_COMPARE:

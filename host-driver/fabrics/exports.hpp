@@ -1,8 +1,10 @@
-// Exports: the namespaces that hosts see. A zoned namespace of the device that begins with conventional zones is shown as two, because the
-// ZNS command set has no such zones and Linux takes no namespace that reports one: its sequential zones under its own NSID, and its
-// conventional ones, without the holes behind their capacities, as a namespace of the NVM command set.
+// Exports: the namespaces visible to hosts. A zoned namespace of the device that begins with
+// conventional zones is shown as two, because the ZNS command set has no such zones and Linux
+// rejects a namespace that reports one: its sequential zones under its own NSID, and its
+// conventional ones, without the holes behind their capacities, as a namespace of the NVM command
+// set.
 //
-// Also: whether Linux takes them, and what file systems it has for them.
+// Also: whether Linux accepts them, and the file systems that it offers for them.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -16,11 +18,11 @@
 
 namespace hz::fabrics {
 
-// What the device does for a part of a command's blocks.
+// The device command for a part of a command's blocks.
 struct Portion {
 	nvme_sqe sqe;
 	uint64_t offset = 0, bytes = 0; // of the command's data
-	Bytes ranges;                   // in place of its data, of Deallocate and Copy
+	Bytes ranges;                   // replaces its data, for Deallocate and Copy
 };
 
 struct Export {
@@ -35,20 +37,20 @@ struct Export {
 	// Blocks of conventional zones are numbered without holes.
 	bool packed() const { return !zoned && split && capacity_blocks != zone_blocks; }
 	uint64_t device_block(uint64_t block) const;
-	// How many blocks from here on lie one behind the other in the device.
+	// Number of blocks from here on that are contiguous on the device.
 	uint64_t run_from(uint64_t block) const;
 
-	// A command of the export's as commands of the device's, none for one that has nothing to do; or the status that it is answered with.
-	// data: what came with it.
+	// A command of the export as device commands (none for a no-op); or an error status. data:
+	// received with it.
 	uint16_t portions(const nvme_sqe &sqe, std::span<const std::byte> data, std::vector<Portion> &out) const;
-	// Addresses in what the device has answered.
+	// Addresses in the device's answers.
 	void translate_report(std::span<std::byte> report) const;
 	uint64_t host_block(uint64_t device_block) const { return device_block - first; }
 };
 
 class Exports {
 public:
-	// Of the device's namespaces that are attached.
+	// Of the device's attached namespaces.
 	Exports(const hz_device_config &config, std::span<const uint32_t> attached, std::string_view name);
 	const std::vector<Export> &all() const { return all_; }
 	const Export *find(uint32_t nsid) const;
@@ -65,7 +67,7 @@ private:
 struct Verdict {
 	bool taken = true;
 	std::string why;                // not
-	std::vector<std::string> notes; // what it may be used for, and what not
+	std::vector<std::string> notes; // uses and limits
 };
 Verdict linux_verdict(const Export &one, const hz_device_config &config);
 // A line for each export, and lines for its notes, indented.

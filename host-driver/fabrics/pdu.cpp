@@ -1,4 +1,4 @@
-// PDUs of NVMe/TCP: digests, the checks of what comes, and the form of what goes.
+// PDUs of NVMe/TCP: digests, checks of received PDUs, and encoding of sent ones.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabrics/pdu.hpp"
 
@@ -45,7 +45,7 @@ struct Kind {
 	uint8_t type;
 	uint32_t hlen, most_data;
 };
-// Those that a host may send. A termination request brings the head of a PDU of ours.
+// PDUs that a host may send. A termination request carries the head of one of our PDUs.
 constexpr Kind kinds[] = {
 	{pdu_icreq, sizeof(PduInit), 0},
 	{pdu_h2c_term, sizeof(PduTerm), most_rejected},
@@ -89,7 +89,7 @@ std::span<std::byte> PduReader::room()
 {
 	const PduHead head = read_record<PduHead>(waiting());
 	const size_t rest = std::min(head.plen,
-				     most_transfer + most_rejected); // of a head that next() has checked, its data's digest aside
+				     most_transfer + most_rejected); // of a head checked by next(), except for its data digest
 	const size_t wanted = waiting().size() < head_bytes ? first_room : std::max(first_room, rest);
 	if (begin_) {
 		std::copy(buffer_.begin() + static_cast<ptrdiff_t>(begin_), buffer_.begin() + static_cast<ptrdiff_t>(end_),
@@ -155,7 +155,7 @@ std::optional<Pdu> PduReader::next()
 	return pdu;
 }
 
-// `header` begins with a head in which type, length and flags of the header's own are right.
+// `header` begins with a complete head (type, length and flags).
 Bytes PduWriter::sealed(std::span<const std::byte> header, std::span<const std::byte> data) const
 {
 	PduHead head = read_record<PduHead>(header);

@@ -1,4 +1,4 @@
-// PDUs of NVMe/TCP: a stream of bytes is cut into checked ones, and those that a controller sends are made.
+// PDUs of NVMe/TCP: cuts a byte stream into checked PDUs, and encodes the controller's PDUs.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -32,14 +32,15 @@ template <class Record> void write_record(std::span<std::byte> to, const Record 
 		std::memcpy(to.data() + offset, &record, std::min(sizeof(record), to.size() - offset));
 }
 
-// CRC32C (Castagnoli) of the bytes, as digests have it; `crc`: of what lies before them.
+// CRC32C (Castagnoli) of the bytes, as in digests; `crc`: of the preceding bytes.
 uint32_t crc32c(std::span<const std::byte> data, uint32_t crc = 0);
 
 struct Digests {
 	bool header = false, data = false;
 };
 
-// The peer has broken the protocol: the connection ends with this status and the number of the byte that was wrong.
+// A protocol error of the peer: the connection ends with this status and the offset of the wrong
+// byte.
 class PduFault : public std::runtime_error {
 public:
 	PduFault(TermStatus status, const std::string &what, uint32_t field = 0) : std::runtime_error(what), status_(status), field_(field)
@@ -59,18 +60,18 @@ struct Pdu {
 	bool data_intact;                        // false: the data's digest is another
 };
 
-// What a host sends. Nothing larger than a PDU may be is ever kept.
+// PDUs from a host. Never buffers more than one PDU.
 class PduReader {
 public:
 	// From the next PDU on.
 	void use(Digests digests) { digests_ = digests; }
 
-	// Room for at least a byte, into which the caller reads; received() says how many.
+	// Buffer of at least one byte for the caller to fill; received() passes the number.
 	std::span<std::byte> room();
 	void received(size_t bytes);
 	// The next one that is there whole; its spans live until room() is called. Throws PduFault.
 	std::optional<Pdu> next();
-	// The start of what next() found to be wrong, at most 128 bytes, as a termination request repeats it.
+	// The begin of the PDU that next() refused, at most 128 bytes, for a termination request.
 	std::span<const std::byte> rejected() const;
 
 private:
@@ -83,7 +84,7 @@ private:
 	size_t begin_ = 0, end_ = 0;
 };
 
-// What a controller sends, with digests where they were agreed on.
+// PDUs to a host, with the negotiated digests.
 class PduWriter {
 public:
 	// alignment: of data from the start of the PDU, in bytes.

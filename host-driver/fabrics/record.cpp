@@ -44,7 +44,7 @@ std::string fields_of(const nvme_sqe &sqe)
 		    sqe.cdw12, sqe.cdw13, sqe.cdw14, sqe.cdw15);
 }
 
-// The words of a line, one after the other; what is not as it should be is an Error that names the line.
+// The words of a line in order; an invalid one throws an Error with the line number.
 class Words {
 public:
 	Words(const trace::TraceFile &file, std::string_view line) : file_(file), rest_(line) {}

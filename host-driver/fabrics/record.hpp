@@ -22,19 +22,20 @@ namespace hz::fabrics {
 
 constexpr unsigned record_version = 1;
 
-// What must be the same for the same times.
+// Conditions for equal times.
 struct RecordHead {
 	std::string device; // its name
 	unsigned workers = 0, lanes = 0, depth = 0;
 	uint32_t turnaround_ns = 0;
 };
 
-// A command in its lane; lanes count from 1 on, as queue ids. Lane 0: an admin command, at whose arrival device time stood.
+// A command in its lane; lanes count from 1 on, as queue ids. Lane 0: an admin command; device time
+// stood at its arrival.
 struct RecordedCommand {
 	unsigned lane = 0;
 	uint64_t arrival_ns = 0;
 	nvme_sqe sqe{};                // but for id and PRPs
-	std::vector<std::byte> ranges; // of Deallocate and Copy; of an admin command all that it brought
+	std::vector<std::byte> ranges; // of Deallocate and Copy; of an admin command all its data
 	uint32_t in_bytes = 0;         // that an admin command returned
 };
 struct RecordedCompletion {
@@ -44,7 +45,7 @@ struct RecordedCompletion {
 	uint16_t status = 0;
 };
 
-// Over what the device did, of each lane in its own order.
+// Of the device's answers, per lane in lane order.
 class RecordDigest {
 public:
 	explicit RecordDigest(unsigned lanes) : lanes_(lanes) {}
@@ -55,10 +56,10 @@ private:
 	std::vector<res::Digest> lanes_;
 };
 
-// The bytes of a command's data that say which blocks it is for; of others nothing.
+// The bytes of a command's data that hold block ranges; empty for others.
 std::span<const std::byte> ranges_of(const nvme_sqe &sqe, std::span<const std::byte> data);
 
-// Knows which command a completion is of.
+// Maps completions to command numbers.
 class CommandNumbers {
 public:
 	CommandNumbers(unsigned lanes, unsigned depth) : lanes_(lanes, Lane{0, std::vector<uint64_t>(depth)}) {}
@@ -82,9 +83,9 @@ public:
 	Recorder &operator=(const Recorder &) = delete;
 
 	void placed(unsigned lane, uint16_t cid, uint64_t arrival_ns, const nvme_sqe &sqe, std::span<const std::byte> data);
-	// When it begins; at_ns: where device time stands.
+	// At its start; at_ns: the standing device time.
 	void admin(uint64_t at_ns, const nvme_sqe &sqe, uint32_t in_bytes, std::span<const std::byte> out);
-	// A completion that is handed over; of each lane in the device's order.
+	// A completion that is handed over; per lane in the device's order.
 	void completed(unsigned lane, const Completion &completion);
 	// The last line: how many commands, and their digest. Without it a recording is one that was cut off.
 	void end();
@@ -104,8 +105,8 @@ private:
 
 struct Recording {
 	RecordHead head;
-	std::vector<RecordedCommand> commands;       // in the order in which they were placed
-	std::vector<RecordedCompletion> completions; // in the order in which they were handed over
+	std::vector<RecordedCommand> commands;       // in the order of placement
+	std::vector<RecordedCompletion> completions; // in the order of hand-over
 	std::string digest;                          // empty: the recording was cut off
 };
 // The file may be compressed. Throws Error "file:line: …".

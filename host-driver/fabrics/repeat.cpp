@@ -1,4 +1,4 @@
-// Repeat: a thread for each lane, which places commands as far ahead as there are slots.
+// Repeat: a thread for each lane, which places commands ahead while slots are free.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabrics/repeat.hpp"
 
@@ -37,7 +37,7 @@ res::Kind account_of(uint8_t opcode)
 	}
 }
 
-// As the device counts: what Copy moves is its own.
+// As counted by the device: Copy's data are not host data.
 uint64_t counted_bytes(const nvme_sqe &sqe)
 {
 	switch (account_of(sqe.opcode)) {
@@ -84,7 +84,8 @@ Repeat::Repeat(Controller &controller, const Recording &recording) : controller_
 		lanes_[done.lane - 1].recorded[done.command] = &done;
 }
 
-// When a command arrives for which a slot had to become free: not before what the completion that freed it causes.
+// Arrival of a command that waited for a slot: not before the effects of the completion that freed
+// it.
 uint64_t Repeat::arrival_of(const Lane &lane) const
 {
 	const uint64_t recorded = lane.commands[lane.placed]->arrival_ns;
@@ -94,7 +95,8 @@ uint64_t Repeat::arrival_of(const Lane &lane) const
 	return std::max(recorded, lane.done[lane.placed - slots].completed_ns + lane.pair->turnaround_ns());
 }
 
-// A lane that was full then is full now; on a slower device it is for longer, and what it delays arrives when there is room.
+// A lane that was full then is full now; on a slower device it stays full for longer, and delayed
+// commands arrive when there is room.
 void Repeat::place(Lane &lane)
 {
 	QueuePair &pair = *lane.pair;
@@ -135,7 +137,8 @@ void Repeat::note(Lane &lane, const Completion &c)
 	lane.account.series.add(c.completed_ns, c.latency_ns());
 }
 
-// The last completion is published together with where device time is to stand: a promise of nothing more would let it run on.
+// The last completion is published together with the end of device time: a promise of nothing more
+// would let it run on.
 void Repeat::run_lane(Lane &lane, uint64_t stands_ns)
 {
 	QueuePair &pair = *lane.pair;

@@ -1,4 +1,4 @@
-// Server: the address on which hosts find a device, all of their connections, and the one loop that serves them and the device.
+// Server: the listening address, all connections, and the one loop that serves them and the device.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace hz::fabrics {
 
-// "127.0.0.1:4420", "[::1]:0", "4420", or nothing of it.
+// "127.0.0.1:4420", "[::1]:0", "4420"; empty for an invalid text.
 struct Address {
 	static constexpr uint16_t usual_port = 4420;
 	std::string host = "127.0.0.1";
@@ -33,15 +33,15 @@ public:
 
 	// With the port that it got.
 	const Address &address() const { return address_; }
-	// Until stop(), or until `stopped` says so, which is asked at least every 100 ms. Throws Error when the device dies; all connections are
-	// closed then.
+	// Runs until stop(), or until `stopped` returns true, polled at least every 100 ms. Throws
+	// Error when the device dies; all connections are closed then.
 	void run(Backend &backend, const std::shared_ptr<Subsystem> &subsystem, const std::function<bool()> &stopped);
 	// From any thread.
 	void stop();
 
 	uint64_t accepted() const { return accepted_; }
 	size_t connections() const { return connections_.size(); }
-	// What ended the last connection that ended by itself.
+	// The reason of the last connection that ended by itself.
 	const std::string &last_end() const { return last_end_; }
 
 private:

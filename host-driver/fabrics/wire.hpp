@@ -1,4 +1,5 @@
-// What NVMe over Fabrics and its TCP transport put on the wire (NVMe Base 2.0, section 5 of NVMe/TCP Transport 1.0), little-endian.
+// Wire format of NVMe over Fabrics and its TCP transport (NVMe Base 2.0, section 5 of NVMe/TCP
+// Transport 1.0), little-endian.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -40,7 +41,7 @@ enum InitDigest : uint8_t { init_header_digest = 1, init_data_digest = 2 };
 
 struct PduTerm {
 	PduHead head;
-	uint16_t status, field_low, field_high; // the field: a byte offset into the PDU that was wrong, which follows
+	uint16_t status, field_low, field_high; // field: offset of the wrong byte in the PDU that follows
 	uint8_t reserved[10];
 };
 static_assert(sizeof(PduTerm) == 24);
@@ -61,7 +62,7 @@ struct PduResponse {
 	PduHead head;
 	nvme_cqe cqe;
 };
-struct PduData { // also R2T: both say which bytes of which command
+struct PduData { // also R2T: both address bytes of a command
 	PduHead head;
 	uint16_t cid, tag;
 	uint32_t offset, length, reserved;
@@ -81,7 +82,8 @@ constexpr uint8_t psdt_sgl = 0x40; // of the flags of a command: NVME_SQE_PSDT_M
 constexpr uint8_t opcode_fabrics = 0x7f, opcode_keep_alive = 0x18;
 enum FabricsType : uint8_t { type_property_set = 0, type_connect = 1, type_property_get = 4, type_disconnect = 8 };
 
-// Commands of fabrics, as nvme_sqe lies: the type is the first byte of the NSID; these start at CDW10, offset 40.
+// Fabrics commands, in the layout of nvme_sqe: the type is the first byte of the NSID; these start
+// at CDW10, offset 40.
 struct ConnectFields {
 	uint16_t format, qid, sqsize; // sqsize: 0's based
 	uint8_t attributes, reserved;
@@ -102,7 +104,7 @@ struct ConnectData {
 static_assert(sizeof(ConnectFields) == 12 && sizeof(PropertyFields) == 16 && sizeof(ConnectData) == 1024);
 constexpr uint16_t any_controller = 0xffff;
 
-// Beside those of protocol/nvme.h.
+// In addition to those of protocol/nvme.h.
 enum FabricsStatus : uint16_t {
 	status_sgl_length = 0x00f,
 	status_sgl_kind = 0x011,

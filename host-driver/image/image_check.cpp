@@ -29,7 +29,7 @@ std::string name_of(uint8_t state)
 	}
 }
 
-// --- every sector, whatever it belongs to ---
+// --- every sector, whatever its owner ---
 
 // Calls visit(place, record, found) for each programmed sector; found as nand.h says: NAND_OK, or lost with or without its record.
 template <typename F> void each_sector(nand_media &media, F visit)
@@ -84,7 +84,7 @@ void zones_of(struct ftl *ftl, uint32_t nsid, ImageReport &report)
 	}
 }
 
-// Without a mount: how many sectors' data of each zone are there, of whatever age.
+// Without a mount: number of sectors with data of each zone, of any age.
 void zones_by_records(OfflineDevice &device, ImageReport &report)
 {
 	const hz_device_config &cfg = *device.media().nand.cfg;
@@ -154,7 +154,7 @@ void look_at_device(const ImageFile &image, ImageReport &report)
 	report.verdict = Verdict::damaged;
 	report.why = device.error();
 	if (!device.media().blocks)
-		return; // made for a device of another shape
+		return; // made for a device of another geometry
 	nand_blocks_guess(&device.media());
 	report.flash = look_at_flash(device.media());
 	zones_by_records(device, report);

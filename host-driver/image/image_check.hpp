@@ -1,4 +1,4 @@
-// Offline check of a NAND image: what is in it, what can be read, and what cannot. The file is not changed.
+// Offline check of a NAND image: contents, readable and unreadable data. The file is not changed.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace hz {
 
-// `device`: instead of the config that the image carries. Throws Error if the file cannot be opened.
+// `device`: replaces the config in the image. Throws Error if the file cannot be opened.
 ImageReport check_image(const std::filesystem::path &file, const std::optional<hz_device_config> &device = {});
 
 } // namespace hz

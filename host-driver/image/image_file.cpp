@@ -28,7 +28,8 @@ ImageState state_of(nand_header_state state)
 	}
 }
 
-// A header of zeros over anything else is a damaged one. The end of the block table is not known here; this much is always part of it.
+// A zero header followed by other data is a damaged one. The end of the block table is not known
+// here; its first entry always belongs to it.
 constexpr uint64_t formatted_at_least = HZ_NAND_HEADER_BYTES + sizeof(hz_nand_block);
 
 } // namespace

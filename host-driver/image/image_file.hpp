@@ -1,4 +1,5 @@
-// ImageFile: a NAND image as a private mapping, in which anything may be repaired or written without a trace in the file.
+// ImageFile: a NAND image as a private mapping; repairs and writes in memory leave the file
+// unchanged.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -14,7 +15,7 @@ namespace hz {
 enum class ImageState {
 	good,    // the header can be believed
 	new_one, // nothing was ever written
-	foreign, // no image of this program
+	foreign, // not an image of this program
 	other,   // of another format version
 	damaged, // an image, but its header cannot be believed in either copy
 };
@@ -30,7 +31,8 @@ public:
 	ImageState state() const { return state_; }
 	uint32_t version() const { return version_; }             // of another format version
 	const hz_nand_header &header() const { return *header_; } // good only
-	// The device config of the last start; nothing if this program does not know such a record. Good only.
+	// The device config of the last start; empty if this program does not know the record's
+	// format. Good images only.
 	std::optional<hz_device_config> config() const;
 	std::span<std::byte> bytes() const { return {base_, bytes_}; }
 

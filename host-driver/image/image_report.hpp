@@ -1,4 +1,4 @@
-// The report of an image check: what was found, as text and as JSON.
+// The report of an image check, as text and as JSON.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -22,10 +22,10 @@ struct ZoneReport {
 	std::vector<uint64_t> lost_lbas; // the first few
 };
 
-// Of the sectors that were programmed and not erased since, whatever they are.
+// Sectors programmed and not erased since, of any owner.
 struct FlashReport {
 	uint64_t programmed = 0, readable = 0;
-	uint64_t lost = 0;    // the data cannot be read, the record says what it was
+	uint64_t lost = 0;    // data unreadable; the record shows their owner
 	uint64_t unknown = 0; // torn by a power cut, or lost with the record
 };
 
@@ -37,13 +37,13 @@ struct ImageReport {
 	std::optional<hz_device_config> device;
 	uint64_t power_cycles = 0, unsafe_shutdowns = 0, powered_ns = 0;
 	bool at_rest = false;
-	uint64_t repaired = 0; // damaged copies of which the other one is good: the next start repairs them
-	bool mounted = false;  // else the zones are what the records alone say
+	uint64_t repaired = 0; // damaged copies with a good twin: the next start repairs them
+	bool mounted = false;  // else the zones are reconstructed from the records alone
 	FlashReport flash;
-	std::vector<ZoneReport> zones; // mounted: all; else those of which something is left
+	std::vector<ZoneReport> zones; // mounted: all; else those with data left
 	uint64_t lost_sectors = 0;     // of all zones
-	uint64_t damaged_records = 0;  // zones whose record cannot be true: they are read only or offline
-	uint64_t unknown_sectors = 0;  // lost with their records, so that nobody knows which: older data, or none, may be read for them
+	uint64_t damaged_records = 0;  // zones with an impossible record: they are read only or offline
+	uint64_t unknown_sectors = 0;  // lost with their records, so their addresses are unknown: older data, or none, may be read instead
 };
 
 std::string text_of(const ImageReport &report, const std::string &file);

@@ -16,7 +16,7 @@ namespace hz {
 
 namespace {
 
-// What the image says, without the faults that a run injects.
+// The image's config, without the faults injected by a run.
 hz_device_config without_faults(hz_device_config config)
 {
 	config.program_fail_ppb = config.erase_fail_ppb = config.read_fail_ppb = config.read_retry_ppb = 0;
@@ -39,13 +39,13 @@ OfflineDevice::OfflineDevice(std::span<std::byte> image, const hz_device_config 
 
 OfflineDevice::~OfflineDevice()
 {
-	lt_guard(arena_.base, arena_.bytes, 0); // what mount had on loan is guarded, and somebody else's next
+	lt_guard(arena_.base, arena_.bytes, 0); // the mount's temporary memory is guarded, and its next user is another device
 	munmap(arena_.base, arena_.bytes);
 }
 
 void OfflineDevice::mount(std::span<std::byte> image)
 {
-	lt_host_clock_test(0); // nobody waits for the flash time of this mount
+	lt_host_clock_test(0); // flash time of this mount takes no host time
 	lt_harts_init(&arena_, config_.harts, config_.tsu_count + ftl_namespaces_timers(&config_));
 	const char *error = ftl_lock_classes_init(&arena_, &config_);
 	if (!error) {

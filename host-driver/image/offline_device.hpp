@@ -1,5 +1,5 @@
-// OfflineDevice: the firmware's own flash layers, linked into this program, mounted on an image in memory. Nothing runs: it can be asked what
-// there is. One at a time.
+// OfflineDevice: the firmware's own flash layers, linked into this program and mounted on an image
+// in memory. No hart runs: only queries are possible. One at a time.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -17,7 +17,7 @@ namespace hz {
 
 class OfflineDevice {
 public:
-	// Mounts; error() says why that failed. The image is repaired where the firmware would do so.
+	// Mounts; error() has the reason of a failure. Repairs the image as the firmware would.
 	OfflineDevice(std::span<std::byte> image, const hz_device_config &config);
 	~OfflineDevice();
 	OfflineDevice(const OfflineDevice &) = delete;

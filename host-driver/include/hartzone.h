@@ -1,11 +1,13 @@
-/* hartzone.h: the C interface of libhartzone, for programs in any language that want a zoned or a block device without hardware.
+/* hartzone.h: the C interface of libhartzone, for programs in any language that need a zoned or a
+ * block device without hardware.
  *
- * A device is one emulated controller in a child process. Addresses and lengths are in logical blocks of 4 KiB.
- * Functions return 0, or a positive NVMe status (SCT << 8 | SC) when the device refused the command, or HARTZONE_ERROR when
- * there is no device to answer (died, could not start, wrong argument); hartzone_error_text() then has one sentence. What was refused
- * has changed nothing.
- * Threads: calls on one device must not overlap, except that each hartzone_queue may be used by a thread of its own.
- * Only what says so may be NULL. The library installs no signal handlers; a killed program leaves no process and no file behind. */
+ * A device is one emulated controller in a child process. Addresses and lengths are in logical
+ * blocks of 4 KiB. Functions return 0, or a positive NVMe status (SCT << 8 | SC) if the device
+ * refused the command, or HARTZONE_ERROR if there is no device to answer (died, could not start,
+ * wrong argument); hartzone_error_text() then returns one sentence. A refused call has changed
+ * nothing. Threads: calls on one device must not overlap, except that each hartzone_queue may be
+ * used by its own thread. Only arguments documented so may be NULL. The library installs no signal
+ * handlers; a killed program leaves no process and no file behind. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HARTZONE_H
 #define HARTZONE_H
@@ -24,7 +26,7 @@ enum hartzone_flags {
 	HARTZONE_DURABLE = 2, /* the same by the device's power-loss protection; refused (0x002) where durable_writes is 0 */
 	HARTZONE_IN_PLACE =
 		8, /* of writes only: they may lie before the write pointer of a sequential zone; refused (0x002) where in_place is 0 */
-	HARTZONE_DEALLOCATE = 4, /* of hartzone_write_zeroes only: outside of sequential zones the blocks take no place any more */
+	HARTZONE_DEALLOCATE = 4, /* of hartzone_write_zeroes only: outside of sequential zones the blocks are deallocated */
 };
 
 typedef struct hartzone_device hartzone_device;
@@ -39,20 +41,21 @@ struct hartzone_options {
 };
 
 struct hartzone_info {
-	uint64_t blocks; /* of the namespace; with zones: zones * zone_blocks, holes behind their capacity included */
+	uint64_t blocks; /* of the namespace; with zones: zones * zone_blocks, including holes behind their capacity */
 	/* All 0 on a block device, which has no zones: */
 	uint64_t zone_blocks;          /* distance of zone starts */
 	uint64_t zone_capacity;        /* writable blocks of a zone */
-	uint64_t zones;                /* conventional ones, which come first, included */
+	uint64_t zones;                /* including conventional ones, which come first */
 	uint32_t max_open, max_active; /* 0: no limit */
 	uint32_t max_append;           /* blocks per command */
 	/* On every device: */
 	uint32_t max_transfer;   /* blocks per command */
 	uint32_t durable_writes; /* 1: HARTZONE_DURABLE is honoured (`plp: {mode: selective}` or `full` in the device file) */
-	/* 1: end-to-end data protection (`protection: type1`): every block is written with its CRC and its number, which are checked on its way
-	 * and when it is read. Wrong data are answered with 0x282 (guard) or 0x284 (another block's); nothing has to be done for it. */
+	/* 1: end-to-end data protection (`protection: type1`): every block is written with its CRC
+	 * and its number, which are checked on the way and on a read. Wrong data are answered with
+	 * 0x282 (guard) or 0x284 (another block's); the program has nothing to do for it. */
 	uint32_t protection;
-	uint64_t in_place; /* blocks of sequential zones that may be written again at a time; 0: none, HARTZONE_IN_PLACE is refused */
+	uint64_t in_place; /* limit of overwritten blocks in sequential zones at a time; 0: none, HARTZONE_IN_PLACE is refused */
 };
 
 enum hartzone_zone_state {
@@ -71,24 +74,26 @@ struct hartzone_zone {
 	enum hartzone_zone_state state;
 };
 
-/* Launch: boots a device of our own; options may be NULL. Attach: joins one that another process of this user has launched, by its run
- * directory; up to 64 processes may, in turn or at once, each with queues of its own. When one of them ends, however it ends, its queues
- * are closed and the others lose nothing; the device ends with the process that launched it. Under the virtual clock a process whose
- * command is under way holds device time for all, and how the commands of several processes interleave is not repeatable.
- * NULL on failure: see hartzone_error_text(HARTZONE_ERROR). */
+/* Launch: boots our own device; options may be NULL. Attach: joins a device launched by another
+ * process of this user, by its run directory; up to 64 processes may, in turn or at once, each with
+ * its own queues. When one of them ends, in any way, its queues are closed and the others lose
+ * nothing; the device ends with the process that launched it. Under the virtual clock a process
+ * with a command under way holds device time for all, and the interleaving of several processes'
+ * commands is not repeatable. NULL on failure: see hartzone_error_text(HARTZONE_ERROR). */
 hartzone_device *hartzone_launch(const struct hartzone_options *options);
 hartzone_device *hartzone_attach(const char *run_directory);
 /* Where another process can attach; valid until close. */
 const char *hartzone_run_directory(const hartzone_device *device);
-/* Shuts a launched device down so that everything is durable, and frees it; an attached one runs on. The handle is gone whatever is
- * returned; queues that are still open answer HARTZONE_ERROR from now on and are closed as ever. NULL is allowed. */
+/* Shuts a launched device down so that everything is durable, and frees it; an attached one runs
+ * on. The handle is invalid after any return value; open queues return HARTZONE_ERROR from now on
+ * and are closed as usual. NULL is allowed. */
 int hartzone_close(hartzone_device *device);
-/* Frees a launched device without a shutdown: a power cut. What was not flushed may be lost. An attached one runs on. Queues as with
- * hartzone_close. NULL is allowed. */
+/* Frees a launched device without a shutdown: a power cut. Data not flushed may be lost. An
+ * attached one runs on. Queues as with hartzone_close. NULL is allowed. */
 void hartzone_kill(hartzone_device *device);
 
 int hartzone_get_info(hartzone_device *device, struct hartzone_info *info);
-/* The same of any namespace; the one above is of namespace 1. */
+/* The same for any namespace; the function above is for namespace 1. */
 int hartzone_get_namespace_info(hartzone_device *device, uint32_t nsid, struct hartzone_info *info);
 
 /* Writes in place (HARTZONE_IN_PLACE). They go to SLC and are durable when they end; each block that has been written so counts, until its
@@ -100,40 +105,45 @@ struct hartzone_in_place {
 };
 int hartzone_get_in_place(hartzone_device *device, struct hartzone_in_place *in_place);
 
-/* A queue pair; ids 1 … 64, each open once in all processes, or HARTZONE_ANY_QUEUE for the lowest that is free. FTL worker
- * (id - 1) % workers serves it. data_blocks = largest transfer, at most 128 (0: 32 blocks; what the device takes is max_transfer).
- * NULL on failure. Queues of one device are opened and closed by one thread at a time. */
+/* A queue pair; ids 1 … 64, each open once over all processes, or HARTZONE_ANY_QUEUE for the lowest
+ * free one. FTL worker (id - 1) % workers serves it. data_blocks = largest transfer, at most 128
+ * (0: 32 blocks; the device's limit is max_transfer). NULL on failure. One thread at a time may
+ * open and close queues of a device. */
 hartzone_queue *hartzone_queue_open(hartzone_device *device, unsigned id, uint32_t data_blocks);
 /* The same for up to `depth` requests under way at once, 1 … 1023. */
 hartzone_queue *hartzone_queue_open_deep(hartzone_device *device, unsigned id, uint32_t data_blocks, unsigned depth);
-/* The same for another namespace than 1: all commands of the queue are for this one. */
+/* The same for a namespace other than 1: all commands of the queue address it. */
 hartzone_queue *hartzone_queue_open_in(hartzone_device *device, uint32_t nsid, unsigned id, uint32_t data_blocks, unsigned depth);
 unsigned hartzone_queue_id(const hartzone_queue *queue);
-/* Waits for what is under way, and frees the queue whatever is returned. NULL is allowed. */
+/* Waits for commands under way, and frees the queue after any return value. NULL is allowed. */
 int hartzone_queue_close(hartzone_queue *queue);
 
-/* Synchronous commands. data: blocks * HARTZONE_BLOCK_BYTES bytes, blocks at least 1. Where zones are, reads and writes follow their
- * rules; a block device answers append and all commands of zones with Invalid Opcode (0x001). */
+/* Synchronous commands. data: blocks * HARTZONE_BLOCK_BYTES bytes, blocks at least 1. In zones,
+ * reads and writes follow the rules of zones; a block device answers append and all zone commands
+ * with Invalid Opcode (0x001). */
 int hartzone_read(hartzone_queue *queue, uint64_t block, uint32_t blocks, void *data);
 int hartzone_write(hartzone_queue *queue, uint64_t block, uint32_t blocks, const void *data);
 /* Writes at the zone's write pointer; *block receives where. */
 int hartzone_append(hartzone_queue *queue, uint64_t zone_start, uint32_t blocks, const void *data, uint64_t *block);
-/* The same from and to several buffers, whose lengths add up to whole blocks. flags: of hartzone_flags; block may be NULL. */
+/* The same with several buffers, whose lengths add up to whole blocks. flags: of hartzone_flags;
+ * block may be NULL. */
 int hartzone_readv(hartzone_queue *queue, uint64_t block, const struct iovec *parts, int count);
 int hartzone_writev(hartzone_queue *queue, uint64_t block, const struct iovec *parts, int count, unsigned flags);
 int hartzone_appendv(hartzone_queue *queue, uint64_t zone_start, const struct iovec *parts, int count, unsigned flags, uint64_t *block);
-/* Up to 65,536 blocks, which read as zeros afterwards; moves no data. Other writes need not wait for all of them. */
+/* Up to 65,536 blocks, which read as zeros afterwards; transfers no data. Other writes need not
+ * wait for all of them. */
 int hartzone_write_zeroes(hartzone_queue *queue, uint64_t block, uint32_t blocks, unsigned flags);
-/* What lies in the ranges, of which there are 1 to 256, is not needed any more: outside of sequential zones blocks read as zeros
- * afterwards, and take no place. In sequential zones nothing changes. */
+/* Deallocates 1 to 256 ranges: outside of sequential zones their blocks read as zeros afterwards,
+ * and take no space. In sequential zones nothing changes. */
 struct hartzone_range {
 	uint64_t block;
 	uint32_t blocks;
 };
 int hartzone_deallocate(hartzone_queue *queue, const struct hartzone_range *ranges, unsigned count);
-/* Copies 1 to 128 ranges, 128 blocks in all (0x183: more), one behind the other to the block, inside the device: no data cross the link.
- * Outside of sequential zones source and destination may overlap. With append they go to the zone's write pointer, all or none of them;
- * *block receives where, and may be NULL. */
+/* Copies 1 to 128 ranges, 128 blocks in all (0x183: more), in order to `block`, inside the device:
+ * no data cross the link. Outside of sequential zones source and destination may overlap. With
+ * append they go to the zone's write pointer, all or none of them; *block receives the address, and
+ * may be NULL. */
 int hartzone_copy(hartzone_queue *queue, uint64_t block, const struct hartzone_range *ranges, unsigned count, unsigned flags);
 int hartzone_copy_append(hartzone_queue *queue, uint64_t zone_start, const struct hartzone_range *ranges, unsigned count, unsigned flags,
 			 uint64_t *block);
@@ -148,7 +158,7 @@ int hartzone_zone_close(hartzone_queue *queue, uint64_t zone_start);
 int hartzone_zone_finish(hartzone_queue *queue, uint64_t zone_start);
 int hartzone_zone_reset(hartzone_queue *queue, uint64_t zone_start);
 int hartzone_reset_all(hartzone_queue *queue);
-/* Of a zone that is read only: its data are gone. */
+/* A read-only zone becomes offline: its data are lost. */
 int hartzone_zone_offline(hartzone_queue *queue, uint64_t zone_start);
 /* The zone that holds block zone_start. */
 int hartzone_report_zone(hartzone_queue *queue, uint64_t zone_start, struct hartzone_zone *zone);
@@ -217,18 +227,21 @@ int hartzone_reap(hartzone_queue *queue, struct hartzone_completion *out, unsign
 int hartzone_wait(hartzone_queue *queue, struct hartzone_completion *out, unsigned most);
 int hartzone_event_fd(hartzone_queue *queue);
 
-/* Admin commands. identify: 4096 bytes of any structure (cns, nsid and csi as the base specification numbers them). log_page: `bytes`, a
- * multiple of 4, from `offset` on; nsid: UINT32_MAX for the controller, or the namespace that the page is about. Features: select 0 current,
- * 1 default, 2 saved, 3 capabilities. */
+/* Admin commands. identify: 4096 bytes of any structure (cns, nsid and csi as the base
+ * specification numbers them). log_page: `bytes`, a multiple of 4, from `offset` on; nsid:
+ * UINT32_MAX for the controller, or the namespace of the page. Features: select 0 current, 1
+ * default, 2 saved, 3 capabilities. */
 int hartzone_identify(hartzone_device *device, uint8_t cns, uint32_t nsid, uint8_t csi, void *data);
 int hartzone_log_page(hartzone_device *device, uint8_t page, uint32_t nsid, uint64_t offset, void *data, uint32_t bytes);
 int hartzone_get_feature(hartzone_device *device, uint8_t feature, uint8_t select, uint32_t *value);
 int hartzone_set_feature(hartzone_device *device, uint8_t feature, uint32_t value);
 
-/* Any command at all, by its dwords; the library adds the id and the place of the data. An admin opcode's lowest two bits say where data
- * go (1: to the device, 2: from it), at most 512 KiB; an I/O command moves as many bytes as its fields say, and data must be there for all
- * of them. *result, which may be NULL: dwords 0 and 1 of the completion. Refused with HARTZONE_ERROR: admin commands that create or delete
- * queues or their number, move doorbells, or wait for events, which are the library's. */
+/* Any command, by its dwords; the library adds the id and the data pointer. An admin opcode's
+ * lowest two bits are the data direction (1: to the device, 2: from it), at most 512 KiB; an I/O
+ * command moves the bytes that its fields define, and data must have room for all of them. *result,
+ * which may be NULL: dwords 0 and 1 of the completion. Refused with HARTZONE_ERROR: admin commands
+ * that create or delete queues or set their number, move doorbells, or wait for events; the library
+ * reserves these. */
 struct hartzone_command {
 	uint8_t opcode, flags;
 	uint16_t reserved;
@@ -240,8 +253,8 @@ int hartzone_io(hartzone_queue *queue, const struct hartzone_command *command, v
 /* Device time of the queue's last command, in ns; host time under the real clock. 0 before the first. */
 uint64_t hartzone_latency_ns(const hartzone_queue *queue);
 
-/* Text of a return value: for HARTZONE_ERROR the last sentence of this thread, for 0 "success", for a status of NVMe its name. Valid until
- * the next call of this thread. */
+/* Text of a return value: for HARTZONE_ERROR the last sentence of this thread, for 0 "success", for
+ * an NVMe status its name. Valid until the next call of this thread. */
 const char *hartzone_error_text(int code);
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@
 namespace hz::inspect {
 namespace {
 
-/* What the registers that are still empty contribute; `x` is their part. */
+/* Contribution of empty registers; `x` is their share. */
 double of_empty(double x)
 {
 	if (x == 1)
@@ -25,7 +25,7 @@ double of_empty(double x)
 	return sum;
 }
 
-/* What the registers that are full contribute; `x` is the part of the others. */
+/* Contribution of full registers; `x` is the share of the others. */
 double of_full(double x)
 {
 	if (x == 0 || x == 1)

@@ -1,4 +1,4 @@
-/* Which blocks a trace touches. */
+/* Blocks touched by a trace. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "inspect/footprint.hpp"
 
@@ -76,7 +76,7 @@ void Footprint::give_up()
 	table_ = {};
 }
 
-/* Until a page is missing. What was marked by then is in the sketch that follows, and does not count twice. */
+/* Counts until pages run out. Blocks marked by then are in the sketch too, and do not count twice. */
 void Footprint::count(const Request &r)
 {
 	for (uint64_t at = r.first, end = r.first + r.blocks; at < end && !sketch_;) {

@@ -1,4 +1,5 @@
-/* Which blocks of 4 KiB a trace touches: exact while a bitmap of 64 MiB holds them, else an estimate. Constant memory. */
+/* 4 KiB blocks touched by a trace: exact while a bitmap of 64 MiB holds them, else an estimate.
+ * Constant memory. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -10,8 +11,9 @@
 
 namespace hz::inspect {
 
-/* The bitmap has pages, each for 16 MiB of one space's addresses; dense traces of up to 1 TiB are exact. When all pages are in use,
- * what they hold is handed to HyperLogLog counters, which go on alone. */
+/* The bitmap has pages, each for 16 MiB of one space's addresses; dense traces of up to 1 TiB are
+ * exact. When all pages are in use, their contents move to HyperLogLog counters, which continue
+ * alone. */
 class Footprint {
 public:
 	struct Blocks {
@@ -30,8 +32,7 @@ public:
 
 private:
 	static constexpr uint64_t page_blocks = 4096, page_words = page_blocks / 64;
-	static constexpr size_t batch =
-		64; /* requests whose memory is fetched at once: they lie anywhere, so each would wait for its own */
+	static constexpr size_t batch = 64; /* requests prefetched together: their memory is random, so each would wait for its own miss */
 	struct Request {
 		uint64_t space, first, blocks;
 		bool written;
@@ -43,7 +44,7 @@ private:
 		uint64_t space, number;
 		Word words[page_words];
 	};
-	struct Place { /* of the table; the hash is the page's identity, since 2^16 pages share none of 2^64 */
+	struct Place { /* of the table; the hash identifies the page: 2^16 pages share none of 2^64 */
 		uint64_t hash;
 		uint32_t page; /* index + 1; 0: free */
 	};
@@ -68,7 +69,7 @@ private:
 	std::unique_ptr<Sketch> sketch_;
 };
 
-/* Of a block among those of all spaces. */
+/* Hash of a block over all spaces. */
 inline uint64_t block_hash(uint64_t space, uint64_t block) { return mixed(mixed(space) + block); }
 
 } // namespace hz::inspect

@@ -11,7 +11,7 @@
 namespace hz::inspect {
 namespace {
 
-/* The part of `accesses` that does not go to the colder blocks; `counts` descend. */
+/* Share of `accesses` outside the colder blocks; `counts` descend. */
 double share_of_hottest(const std::vector<uint64_t> &counts, double part, double accesses)
 {
 	if (counts.empty())
@@ -34,7 +34,7 @@ double standard_error(const std::array<double, 8> &values)
 
 Popularity::Popularity(size_t most_blocks) : most_blocks_(most_blocks), table_(std::bit_ceil(most_blocks * 2)) {}
 
-/* The hash lies below the threshold, so its lower bits are what still differs. */
+/* The hash is below the threshold, so only its lower bits vary. */
 Popularity::Entry &Popularity::place_of(uint64_t hash)
 {
 	const size_t mask = table_.size() - 1;

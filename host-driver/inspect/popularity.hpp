@@ -1,4 +1,4 @@
-/* How unevenly accesses are spread over blocks, from a sample of the blocks. Constant memory. */
+/* Skew of accesses over blocks, from a sample of the blocks. Constant memory. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -9,18 +9,19 @@
 
 namespace hz::inspect {
 
-/* Spatially hashed sampling with a bounded sample (SHARDS, FAST 2015): a block is in the sample if its hash lies below a threshold, and
- * then all of its accesses count. When the sample is full, the threshold is halved. Exact as long as the sample has all blocks.
+/* Spatially hashed sampling with a bounded sample (SHARDS, FAST 2015): a block is in the sample if
+ * its hash is below a threshold, and then all of its accesses count. When the sample is full, the
+ * threshold is halved. Exact as long as the sample has all blocks.
  *
- * The few hottest blocks may all be missing from the sample, or be all in it. So what the cold blocks take is scaled up from the sample,
- * and the hot ones have the rest of the accesses, whose number is known. */
+ * The few hottest blocks may all be missing from the sample, or all be in it. So the accesses of
+ * cold blocks are scaled up from the sample, and the hot ones get the rest of the known total. */
 class Popularity {
 public:
 	static constexpr std::array<double, 4> parts = {0.01, 0.05, 0.10, 0.20};
 	struct Skew {
 		uint64_t blocks = 0;           /* in the sample */
 		double sampled_part = 1;       /* of all blocks; 1: exact */
-		std::array<double, 4> share{}; /* of the accesses that go to the hottest 1, 5, 10 and 20 % of the touched blocks */
+		std::array<double, 4> share{}; /* share of accesses to the hottest 1, 5, 10 and 20 % of the touched blocks */
 		std::array<double, 4> error{}; /* its standard error, from eight parts of the sample; 0 if exact */
 	};
 

@@ -10,13 +10,13 @@
 namespace hz::inspect {
 
 struct TraceEdit {
-	uint64_t from_ns = 0, to_ns = UINT64_MAX;        /* keeps what comes in this time since the first record; to_ns is not in it */
-	uint64_t skip = 0, records = UINT64_MAX;         /* of what that keeps: passes over so many, then keeps so many */
+	uint64_t from_ns = 0, to_ns = UINT64_MAX;        /* keeps records in this interval since the first record; to_ns is excluded */
+	uint64_t skip = 0, records = UINT64_MAX;         /* of the records kept by time: skips the first `skip`, keeps the next `records` */
 	double time_scale = 1, address_scale = 1;        /* times count from the first record of the trace; addresses from 0 */
-	static constexpr uint64_t chunk_bytes = 1 << 20; /* addresses are scaled by whole chunks; what lies in one stays side by side */
+	static constexpr uint64_t chunk_bytes = 1 << 20; /* addresses are scaled by whole chunks; contents of a chunk stay adjacent */
 };
 
-/* What is wrong with the last record, without file and line. */
+/* The error in the last record, without file and line. */
 struct EditError : std::runtime_error {
 	using std::runtime_error::runtime_error;
 };

@@ -1,4 +1,4 @@
-/* What is in a trace. */
+/* Contents of a trace. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "inspect/trace_summary.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 double quotient(double a, double b) { return b > 0 ? a / b : 0; }
 
-/* Addresses of one space, as the replay sees them: a shared one, one per stream, or one per zone. */
+/* Address space of a record, as in a replay: a shared one, one per stream, or one per zone. */
 uint64_t space_of(const trace::Record &r)
 {
 	if (r.zoned)

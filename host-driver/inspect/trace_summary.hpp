@@ -45,7 +45,7 @@ private:
 	uint64_t current_second_ = 0, in_current_ = 0, busiest_ = 0;
 	uint64_t end_ = 0; /* of the highest address */
 	std::array<Kind, trace::operations> kinds_;
-	trace::LeftOut marks_; /* records by what they say beside, as the native format names it */
+	trace::LeftOut marks_; /* records by their marks, as the native format names them */
 	std::vector<Follower> followers_ = std::vector<Follower>(2 * followed);
 	std::unordered_set<uint64_t> streams_;
 	uint64_t last_stream_ = 0;

@@ -18,7 +18,8 @@ constexpr uint64_t magic = 0x31646b6361'7a68;        // "hzackd1"
 constexpr uint64_t first_entry = promise_entries_at; // offset in the file
 constexpr uint64_t entries_at_once = 4096;
 
-// All zeros: nothing is promised. 32 bytes, so that none crosses a page of the file: a program that is killed leaves whole ones.
+// All zeros: nothing acknowledged. 32 bytes, so that no entry crosses a page of the file: a killed
+// program leaves whole entries.
 struct Entry {
 	uint64_t seed, key, version, check;
 	bool empty() const { return !(seed | key | version | check); }
@@ -101,7 +102,7 @@ void AckRecord::write_header()
 void AckRecord::damaged(const std::string &what) const
 {
 	throw Error("the record of acknowledged sectors " + file_.string() + " is damaged: " + what +
-		    ": without the file, what earlier runs were promised cannot be checked, but the image can be used");
+		    ": without the file, data acknowledged to earlier runs cannot be checked, but the image can be used");
 }
 
 void AckRecord::write_at(uint64_t offset, std::span<const std::byte> bytes)
@@ -151,7 +152,7 @@ void AckRecord::each(uint64_t lba, uint64_t count, const std::function<bool(uint
 {
 	std::vector<Entry> entries(entries_at_once);
 	for (const uint64_t end = std::min(lba + count, header_.sectors); lba < end;) {
-		const off_t data = lseek(fd_, static_cast<off_t>(offset_of(lba)), SEEK_DATA); // over what was never written
+		const off_t data = lseek(fd_, static_cast<off_t>(offset_of(lba)), SEEK_DATA); // skip sectors that were never written
 		if (data < 0)
 			return;
 		lba = (static_cast<uint64_t>(data) - first_entry) / sizeof(Entry);

@@ -1,4 +1,4 @@
-// Beside: what a workload needs for itself.
+// Beside: zones and sectors needed by a workload.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "keep/beside.hpp"
 

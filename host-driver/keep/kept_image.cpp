@@ -1,4 +1,4 @@
-// KeptImage: what earlier runs left, and the records of this one.
+// KeptImage: state left by earlier runs, and the records of this one.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "keep/kept_image.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 std::unique_ptr<AckRecord> record_of(const fs::path &file, const FoundSpace &space, uint64_t starts)
 {
 	if (starts == 1)
-		fs::remove(file); // of an image that is gone
+		fs::remove(file); // of a deleted image
 	return std::make_unique<AckRecord>(file, space.device.size_sectors);
 }
 
@@ -23,7 +23,7 @@ KeptSpace::KeptSpace(const fs::path &image, const FoundSpace &space, uint64_t st
 	: image_(image), starts_(starts), patterns_(space.workload.verify), volatile_cache_(space.device.volatile_cache),
 	  record_(record_of(ack_record_of(image, space.nsid), space, starts))
 {
-	const bool unknown = starts > 1 && !record_->found(); // somebody else may have written anything
+	const bool unknown = starts > 1 && !record_->found(); // unrecorded writes are possible
 	if (record_->runs() && record_->last_start() >= starts)
 		throw wl::WorkloadError("the record " + ack_record_of(image, space.nsid).string() +
 					" knows of later runs than the image, so it is of another one" + go_on());
@@ -46,7 +46,7 @@ void KeptSpace::refuse_unless_beside(const FoundSpace &space) const
 					" zones of " + image + " hold data of earlier runs" + go_on());
 }
 
-// They would be written, and nobody could tell any more what was lost.
+// They would be written, and the loss could no longer be detected.
 void KeptSpace::refuse_lost_zones(const FoundSpace &space) const
 {
 	const uint64_t size = space.device.zone_size_sectors;

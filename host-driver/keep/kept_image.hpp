@@ -1,4 +1,4 @@
-// KeptImage: what a run on an image that outlives it must know of the runs before, and leaves for those after it.
+// KeptImage: state carried from one run to the next on an image that outlives them.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -10,13 +10,14 @@
 
 namespace hz {
 
-// A namespace of it.
+// A namespace of the image.
 class KeptSpace final : public Beside {
 public:
-	// The device has started for the `starts`th time on this image. Throws wl::WorkloadError, which says how to go on, if the workload cannot run
-	// beside what is there. Nothing is noted yet.
+	// The device has started for the `starts`th time on this image. Throws wl::WorkloadError,
+	// with the remedy, if the workload cannot run next to the existing data. Writes nothing to
+	// the record yet.
 	KeptSpace(const std::filesystem::path &image, const FoundSpace &space, uint64_t starts);
-	// The run takes place, on this namespace or on others: each record knows of all of them.
+	// The run takes place, on this namespace or on others: each record counts all runs.
 	void note_run();
 
 	const char *go_on() const override { return ": --format-image begins with an empty image, another --image with another one"; }
@@ -38,13 +39,14 @@ private:
 
 class KeptImage {
 public:
-	// Before the device starts. format: the image begins anew, and so do its records.
+	// Before the device starts. format: the image and its records begin blank.
 	KeptImage(std::filesystem::path image, bool format);
-	// A new image whose device ended before begin() has a record that nothing was promised on it.
+	// A new image whose device ended before begin() gets an empty record.
 	~KeptImage();
 	KeptImage(const KeptImage &) = delete;
 	KeptImage &operator=(const KeptImage &) = delete;
-	// All namespaces that are attached, those of the run first. Throws as KeptSpace does, and then nothing is noted in any record.
+	// All attached namespaces, those of the run first. Throws as KeptSpace does; no record has
+	// changed then.
 	void begin(const std::vector<FoundSpace> &spaces, uint64_t starts);
 	// In their order.
 	const Beside &space(size_t i) const { return *spaces_[i]; }

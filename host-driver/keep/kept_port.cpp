@@ -36,7 +36,7 @@ void KeptPort::note_reset(Op op, uint64_t lba)
 			write.stamps.clear();
 }
 
-// The same for sectors, which are promised to nobody from then on.
+// The same for sectors: their acknowledgements are revoked.
 void KeptPort::note_gone(uint64_t lba, uint64_t sectors)
 {
 	record_->revoke(lba, sectors);
@@ -66,7 +66,7 @@ void KeptPort::note_promise(const Written &write)
 	}
 }
 
-// The write that has just completed, of sectors that can be overwritten. What older writes left there is promised no more.
+// A completed write to sectors that can be overwritten. Older acknowledgements of them are revoked.
 void KeptPort::make_sectors_durable()
 {
 	const Written now = std::move(volatile_.back());
@@ -79,7 +79,7 @@ void KeptPort::make_sectors_durable()
 	note_promise(now);
 }
 
-// A durable write makes its zone durable up to its own end: what was written before it too.
+// A durable write makes its zone durable up to its own end, including earlier writes.
 void KeptPort::make_zone_durable(uint64_t lba)
 {
 	for (Written &write : volatile_)

@@ -1,5 +1,5 @@
-// KeptPort: a queue on an image that is kept. The run sees the zones of its view only, and what the device acknowledges as durable is written
-// to the image's record.
+// KeptPort: a queue on an image that is kept. The run sees only the zones of its view, and data
+// acknowledged as durable are written to the image's record.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -14,8 +14,8 @@ namespace hz {
 
 class KeptPort : public replay::PassingPort {
 public:
-	// record: null if the data cannot be checked, because they are not patterns. seed: of the patterns. volatile_cache: the device has
-	// one; else every write that was completed is durable.
+	// record: null if the data cannot be verified, because they are not patterns. seed: of the
+	// patterns. volatile_cache: the device has one; else every completed write is durable.
 	KeptPort(replay::Port &queue, const ZoneView &view, AckRecord *record, uint64_t seed, bool volatile_cache)
 		: PassingPort(queue), view_(view), record_(record), seed_(seed), volatile_cache_(volatile_cache)
 	{
@@ -54,7 +54,7 @@ private:
 	std::vector<Command> commands_; // by command id
 	std::vector<Completion> batch_;
 	std::deque<Written> volatile_; // completed writes that are not durable yet, oldest first
-	uint64_t durable_ = 0;         // writes that completed before the first of them
+	uint64_t durable_ = 0;         // writes completed before the first of them
 };
 
 } // namespace hz

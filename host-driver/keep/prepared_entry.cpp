@@ -72,7 +72,7 @@ void empty_folder(const fs::path &place)
 struct Old {
 	fs::path place;
 	uint64_t bytes = 0;
-	timespec used{}; // of an entry without `host`, which nobody can use: long ago
+	timespec used{}; // an entry without `host` is unusable: oldest
 };
 
 Old look_at(const fs::path &place)
@@ -88,10 +88,10 @@ Old look_at(const fs::path &place)
 	return entry;
 }
 
-// The order of removal.
+// Least recently used first.
 bool used_before(const Old &a, const Old &b) { return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec); }
 
-// Unless somebody holds it.
+// Unless it is in use.
 bool remove_entry(const fs::path &place)
 {
 	const Descriptor lock(open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -173,7 +173,7 @@ nlohmann::json PreparedEntry::host() const
 	const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 	nlohmann::json host = nlohmann::json::from_cbor(bytes, true, false);
 	if (host.is_discarded())
-		throw Error(host_file().string() + " is damaged: remove it, and the device is prepared anew");
+		throw Error(host_file().string() + " is damaged: remove it, and the device is prepared again");
 	return host;
 }
 

@@ -1,8 +1,10 @@
-// PreparedEntry: one prepared device in the user's folder of them: its flash after an orderly shutdown, and what the host's side of the
-// preparation was answered. Devices that were used longest ago make room for new ones.
+// PreparedEntry: one prepared device in the user's cache folder: its flash after an orderly
+// shutdown, and the answers to the host's side of the preparation. The least recently used entries
+// make room for new ones.
 //
-// An entry is a folder that its key names, with a lock on the folder itself: whoever makes it holds it alone, those who use it share it, and
-// only what nobody holds is removed. It is complete when `host` is there, which is written last.
+// An entry is a folder named by its key, with a lock on the folder itself: its maker holds the lock
+// alone, its users share it, and only unlocked entries are removed. An entry is complete when it
+// has `host`, which is written last.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -29,11 +31,13 @@ public:
 	bool found() const { return found_; }
 	std::filesystem::path image() const { return place_ / "flash"; }
 	std::filesystem::path host_file() const { return place_ / "host"; }
-	// Of one that was found. Throws Error if it is damaged; the words say which file to remove.
+	// For an existing entry. Throws Error if it is damaged; the message names the file to
+	// remove.
 	nlohmann::json host() const;
 
-	// Of one that was not found: copies the image, notes the host's side, and removes those used longest ago while all of them together have
-	// more than `most_bytes`. Throws Error if it cannot be written, and Interrupted; the entry is not there then.
+	// For a new entry: copies the image, writes the host's side, and removes least recently
+	// used entries while all of them together exceed `most_bytes`. Throws Error if it cannot be
+	// written, and Interrupted; the entry does not exist then.
 	void keep(const std::filesystem::path &image, const nlohmann::json &host, uint64_t most_bytes);
 
 private:

@@ -1,4 +1,4 @@
-// SharedDevice: empty zones are free to use, and nothing else unless the user says so.
+// SharedDevice: empty zones are free to use; all else needs the user's permission.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "keep/shared_device.hpp"
 
@@ -16,7 +16,7 @@ SharedDevice::SharedDevice(const FoundSpace &space, bool overwrite, uint64_t now
 		throw wl::WorkloadError("this workload writes blocks that may hold data of others on this device: --overwrite lets it");
 }
 
-// Of those that it names; what is no zone of the device is the plan's to refuse.
+// Zones named by the workload; zone numbers out of range are refused by the plan.
 void SharedDevice::require_empty(const FoundSpace &space) const
 {
 	const std::vector<nvme_zone_descriptor> &zones = space.zones;
@@ -28,7 +28,7 @@ void SharedDevice::require_empty(const FoundSpace &space) const
 							", which holds data of others" + go_on());
 }
 
-// Promises of this run are nobody's to check later: the device's owner has its image.
+// Acknowledgements of this run are not recorded: the device's owner has its image.
 std::unique_ptr<KeptPort> SharedDevice::port(replay::Port &queue) const
 {
 	return std::make_unique<KeptPort>(queue, view_, nullptr, seed_, true);

@@ -1,5 +1,5 @@
-// SharedDevice: a namespace of a device that another process keeps up, which a run uses beside whatever else is done with it. Runs at the
-// same time see the same empty zones: those that name their zones keep apart.
+// SharedDevice: a namespace of a device of another process, used by a run next to other users. Runs
+// at the same time see the same empty zones: those that name their zones keep apart.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -9,8 +9,9 @@ namespace hz {
 
 class SharedDevice final : public Beside {
 public:
-	// overwrite: blocks and conventional zones are the run's to write, whatever they hold. now_ns: the device's time, of which no two runs
-	// begin at the same. Throws wl::WorkloadError, which says how to go on, if the workload cannot run beside what is there.
+	// overwrite: the run may write blocks and conventional zones with any content. now_ns: the
+	// device's time; no two runs begin at the same. Throws wl::WorkloadError, with the remedy,
+	// if the workload cannot run next to the existing data.
 	SharedDevice(const FoundSpace &space, bool overwrite, uint64_t now_ns);
 
 	const char *go_on() const override { return ": reset-zone of ./hartzone nvme zns empties one"; }

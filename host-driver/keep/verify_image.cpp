@@ -29,7 +29,7 @@ public:
 		promises_.push_back(promise);
 		report_.promised++;
 	}
-	// What was added and not read yet.
+	// Check sectors added and not read yet.
 	void finish()
 	{
 		if (!promises_.empty())
@@ -71,7 +71,7 @@ private:
 
 	QueuePair &queue_;
 	const NamespaceInfo &device_;
-	const size_t most_; // sectors of a read
+	const size_t most_; // sectors per read
 	VerifyReport report_;
 	uint64_t first_ = 0;
 	std::vector<Promise> promises_; // of sectors from first_ on

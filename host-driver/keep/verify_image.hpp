@@ -1,4 +1,4 @@
-// Verify: does a device still hold what earlier runs on its image were promised?
+// Verify: does a device still hold the data acknowledged to earlier runs on its image?
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -13,7 +13,7 @@ namespace hz {
 
 struct VerifyReport {
 	uint64_t promised = 0, right = 0;  // sectors
-	uint64_t unreadable = 0;           // the device says so, by a status
+	uint64_t unreadable = 0;           // the device reports an error status
 	uint64_t wrong = 0;                // it does not
 	std::vector<std::string> problems; // the first few, a sentence each
 };

@@ -1,5 +1,5 @@
-// ZoneView: the zones of a device that a run may use, numbered without gaps, as if there were no others: conventional ones, and of the
-// sequential ones those that are empty.
+// ZoneView: the zones that a run may use, numbered without gaps: conventional ones, and those
+// sequential ones that are empty.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -18,8 +18,8 @@ public:
 	ZoneView(const NamespaceInfo &device, const std::vector<nvme_zone_descriptor> &zones);
 
 	bool whole() const { return kept_ == 0; }
-	// The device as a run sees it: with these zones only, and as many active ones as are left beside those that are active already. Throws
-	// wl::WorkloadError if none is, which ends with `go_on`.
+	// The device as a run sees it: these zones only, and the active zones that remain. Throws
+	// wl::WorkloadError if none remains; the message ends with `go_on`.
 	NamespaceInfo seen(NamespaceInfo device, const std::string &go_on) const;
 	uint64_t zone_size() const { return zone_size_; }                    // sectors
 	uint64_t kept_zones() const { return kept_; }                        // sequential ones that hold data

@@ -1,4 +1,4 @@
-/* Block operations as they are, and what every sector must hold. */
+/* Block operations without mapping, and the expected content of every sector. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/direct_blocks.hpp"
 
@@ -48,8 +48,8 @@ bool DirectBlocks::being_written(uint32_t sectors)
 	return false;
 }
 
-/* What a read must bring is known when it arrives. Of a sector one write at most is handed out and not complete, so that the next one's
- * version is known before. */
+/* The expected data of a read are known when it arrives. At most one write of a sector is handed
+ * out and not complete, so the next one's version is known before. */
 void DirectBlocks::fill_stamps(Request &request)
 {
 	for (uint32_t i = 0; i < request.sectors; i++) {
@@ -128,7 +128,7 @@ void DirectBlocks::complete(const Request &request, uint16_t status, uint64_t)
 	}
 }
 
-/* Without the sectors whose last write failed: they hold one version or the other. */
+/* Without sectors whose last write failed: their version is ambiguous. */
 std::vector<wl::LiveSector> DirectBlocks::live()
 {
 	std::vector<wl::LiveSector> out;

@@ -1,9 +1,10 @@
-/* Mapping `direct` where writes may go anywhere: block operations on a block namespace or on conventional zones, as they are.
+/* Mapping `direct` for random writes: block operations on a block namespace or on conventional
+ * zones, unchanged.
  *
- * Every sector carries a version that each write raises. A read must bring a version that was acknowledged when it was issued, or
- * one whose write was under way since: commands of a queue have no order among each other. For the same reason a write waits
- * while another one of the same sectors is under way; what would be left behind is nobody's to say. A trim is a deallocation, whose version
- * reads as zeros. */
+ * Every sector carries a version that each write raises. A read must return a version that was
+ * acknowledged when the read was issued, or one whose write was under way since: commands of a
+ * queue are unordered. For the same reason a write waits for other writes of the same sectors;
+ * their final content would be undefined. A trim is a deallocation; its version reads as zeros. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -15,11 +16,12 @@
 
 namespace hz::replay {
 
-/* Where a thread's address space lies on the device, in sectors: `runs` runs of run_sectors, `stride` apart. */
+/* Place of a thread's address space on the device, in sectors: `runs` runs of run_sectors, `stride`
+ * apart. */
 struct FlatSpace {
 	uint64_t first = 0, run_sectors = 0, stride = 0, runs = 1;
 	uint32_t max_transfer = 128;
-	bool fresh = true; /* nothing was ever written here; else what this run has not written is unknown */
+	bool fresh = true; /* the device is blank; else sectors not written by this run have unknown content */
 
 	uint64_t sectors() const { return runs * run_sectors; }
 	uint64_t lba_of(uint64_t sector) const { return first + sector / run_sectors * stride + sector % run_sectors; }
@@ -43,7 +45,8 @@ public:
 private:
 	struct Sector {
 		uint64_t acknowledged = 0; /* version that the newest successful write left */
-		uint64_t issued = 0;       /* version of the newest write that has arrived; ahead while it is under way, or if it failed */
+		uint64_t issued = 0;       /* version of the newest write that has arrived; ahead of the data while it is under way, or if
+					    * it failed */
 		uint64_t zeros = 0;        /* newest version that was a deallocation */
 		bool writing = false;      /* a write was handed out and has not completed */
 	};

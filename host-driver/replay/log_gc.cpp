@@ -31,7 +31,7 @@ bool LogShim::choose_victim()
 	return true;
 }
 
-/* One command of the collection, if there is one to issue now. */
+/* Issue one command of the collection, if possible now. */
 bool LogShim::gc_step(Request &request)
 {
 	if (victim_ == none && !choose_victim())
@@ -75,7 +75,7 @@ void LogShim::finish_gc_read(const Request &request)
 		moving_.push_back({request.stamps[i].key & ((1ull << 40) - 1), request.lba + i, request.stamps[i].version});
 }
 
-/* Writes what was read and is still valid. */
+/* Writes sectors that were read and are still valid. */
 bool LogShim::gc_write(Request &request)
 {
 	while (!moving_.empty() && map_[moving_.front().lba].location != moving_.front().from)

@@ -7,7 +7,7 @@
 namespace hz::replay {
 
 struct LogEntry {
-	uint64_t location = UINT64_MAX; /* device LBA of the newest completed write; all ones = not mapped */
+	uint64_t location = UINT64_MAX; /* device LBA of the newest completed write; all ones: unmapped */
 	uint64_t version = 0;           /* of that write */
 	uint64_t issued_version = 0;    /* of the newest write handed out */
 	uint32_t writers = 0;           /* writes of this sector under way */

@@ -79,7 +79,7 @@ bool LogShim::load_op()
 	return true;
 }
 
-/* The first `sectors` of the operation are dealt with; later pieces wait for no think time. */
+/* The first `sectors` of the operation are done; later pieces have no think time. */
 bool LogShim::advance_op(uint64_t sectors)
 {
 	op_.lba += sectors;
@@ -128,7 +128,7 @@ bool LogShim::open_zone(uint32_t &zone, uint32_t keep_free)
 	return true;
 }
 
-/* Request at the zone's write pointer; the zone is let go of when it is full. */
+/* Request at the zone's write pointer; a full zone is released. */
 void LogShim::take_places(Request &request, uint32_t &zone, uint32_t sectors)
 {
 	Zone &z = zones_[zone];
@@ -144,7 +144,7 @@ void LogShim::take_places(Request &request, uint32_t &zone, uint32_t sectors)
 	zone = none;
 }
 
-/* A run of sectors that lie side by side on the device. Sectors that were never written are answered here, with zeros. */
+/* A run of sectors contiguous on the device. Sectors never written are answered here, with zeros. */
 Step LogShim::user_read(Request &request)
 {
 	while (!map_[op_.lba].mapped()) {
@@ -248,7 +248,7 @@ Step LogShim::next(Request &request)
 	return gc_step(request) ? Step::issue : Step::blocked; /* leave no half-collected zone behind */
 }
 
-/* The newest version wins, whatever order writes complete in. */
+/* The newest version wins, in any order of completion. */
 void LogShim::settle(uint64_t lba, uint64_t location, uint64_t version)
 {
 	LogEntry &entry = map_[lba];
@@ -281,7 +281,7 @@ void LogShim::finish_write(const Request &request, bool ok)
 		return finish_user_write(request, request.lba);
 	if (ok)
 		return finish_gc_write(request, request.lba);
-	/* The zone's order is broken: what it holds stays readable, nothing more is written to it. */
+	/* The zone's order is broken: its data stay readable, and it takes no more writes. */
 	count_.failed_writes++;
 	zones_[zone].state = ZoneState::lost;
 	user_zone_ = user_zone_ == zone ? none : user_zone_;

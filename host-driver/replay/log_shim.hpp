@@ -1,8 +1,10 @@
-/* Mapping `log`: a log-structured layer that runs block operations on zones, with its own host garbage collection.
+/* Mapping `log`: a log-structured layer that maps block operations to zones, with its own host
+ * garbage collection.
  *
- * Writes go to the write pointer of the user zone, a map remembers where the newest copy of a sector is. When few zones are
- * free, the full zone with the least valid data is the victim: its valid sectors are read, written to the GC zone (so that
- * data that survived a collection is kept apart from fresh data) and the victim is reset. One free zone is kept for that. */
+ * Writes go to the write pointer of the user zone; a map holds the address of the newest copy of
+ * each sector. When few zones are free, the full zone with the least valid data is the victim: its
+ * valid sectors are read and written to the GC zone (which separates surviving data from fresh
+ * data), and the victim is reset. One free zone is reserved for that. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -26,7 +28,7 @@ public:
 	/* Throws WorkloadError if the share has fewer than 4 zones. */
 	LogShim(const wl::ZoneShare &share, const LogOptions &options, std::unique_ptr<wl::BlockSource> blocks);
 
-	/* Sectors of the address space that a share offers: three zones are in use by the log itself. */
+	/* Sectors of the address space offered on a share: the log itself uses three zones. */
 	static uint64_t space_of(const wl::ZoneShare &share, double over_provisioning);
 
 	wl::Step next(wl::Request &request) override;
@@ -49,7 +51,7 @@ private:
 		uint32_t reads = 0, writes = 0;
 		std::vector<uint64_t> owner; /* logical sector written at each place */
 	};
-	struct Moved { /* a valid sector on its way out of the victim */
+	struct Moved { /* a valid sector that is moved out of the victim */
 		uint64_t lba, from, version;
 	};
 	struct Counters {

@@ -1,4 +1,4 @@
-/* Plan: who gets which zones, and which source runs on them. */
+/* Plan: assigns zones and sources to threads. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/plan.hpp"
 
@@ -31,7 +31,7 @@ void check_open_limit(const wl::Workload &workload, const NamespaceInfo &device)
 						std::to_string(limit) + ": use fewer threads or open zones, or raise zones.max_open");
 }
 
-/* The threads of one namespace: a workload of its own, and of each thread its number among all. */
+/* The threads of one namespace: a workload of its own, and each thread's number in the run. */
 struct Group {
 	wl::Workload workload;
 	std::vector<size_t> number;
@@ -39,7 +39,7 @@ struct Group {
 
 uint64_t seed_of(const Group &group, size_t i) { return wl::thread_seed(group.workload.seed, group.number[i]); }
 
-/* What the threads ask of address spaces of so many sectors: one source each. */
+/* One source for each thread, for address spaces of these sizes. */
 std::vector<std::unique_ptr<wl::BlockSource>> block_sources(const Group &group, const std::vector<uint64_t> &spaces,
 							    const std::shared_ptr<const TraceSurvey> &survey)
 {
@@ -172,7 +172,7 @@ void check_tailor(const wl::Workload &workload, const NamespaceInfo &device)
 						", or leave it out");
 }
 
-/* Equal parts of a block namespace, or for each all of it. */
+/* Equal parts of a block namespace, or the whole of it for each. */
 std::vector<std::unique_ptr<wl::Source>> flat_sources(const Group &group, const NamespaceInfo &device, bool fresh,
 						      const std::shared_ptr<const TraceSurvey> &survey)
 {

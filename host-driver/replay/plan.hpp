@@ -23,15 +23,16 @@ struct Plan {
 	std::vector<ThreadPlan> threads;
 };
 
-/* A namespace, or what a run may use of it, with what its zone report tells. */
+/* A namespace, or the usable part of it, with the information of its zone report. */
 struct Space {
 	NamespaceInfo device;
-	bool fresh = true; /* what is not written reads as zeros, since it never was */
+	bool fresh = true; /* unwritten sectors read as zeros */
 };
 
-/* Zones, or the sectors of a block namespace, are dealt out to the threads in order: thread i works on the i-th space, modulo their
- * number. survey: of the workload's trace. Throws wl::WorkloadError ("file: key: sentence") when zones or open zones do not suffice, or the
- * workload is for another kind of device. */
+/* Deals zones, or the sectors of a block namespace, to the threads in order: thread i works on
+ * space i modulo their number. survey: of the workload's trace. Throws wl::WorkloadError ("file:
+ * key: sentence") if zones or open zones do not suffice, or the workload is for another kind of
+ * device. */
 Plan make_plan(const wl::Workload &workload, const std::vector<Space> &spaces, std::shared_ptr<const TraceSurvey> survey);
 /* The same on one. */
 Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh = true,

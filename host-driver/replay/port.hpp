@@ -27,7 +27,7 @@ public:
 	virtual void close() = 0;
 };
 
-/* In front of another port, to see what goes through it. */
+/* Wraps another port to observe its commands. */
 class PassingPort : public Port {
 public:
 	explicit PassingPort(Port &behind) : behind_(behind) {}

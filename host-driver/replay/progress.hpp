@@ -8,7 +8,7 @@
 
 namespace hz::replay {
 
-constexpr uint64_t records_per_look = 1024; /* of a trace, between looks at the user */
+constexpr uint64_t records_per_look = 1024; /* of a trace, between checks for a user's signal */
 
 class Progress {
 public:
@@ -17,14 +17,14 @@ public:
 	~Progress(); /* removes the line from a terminal */
 	/* As often as the caller likes. */
 	void show(uint32_t ppm);
-	/* What is shown from now on instead of the title. */
+	/* Shown from now on instead of the title. */
 	void rename(std::string title) { title_ = std::move(title); }
 
 private:
 	std::string title_;
 	bool terminal_;
 	std::chrono::steady_clock::time_point start_;
-	double due_s_, every_s_; /* since the start: when to say something again; and how often */
+	double due_s_, every_s_; /* since the start: time of the next message; and the interval */
 };
 
 /* "[#####.....]  50 % title, 3 s left" for a part in ppm after so many seconds; without the bar "hartzone: 50 % title, 3 s left". */

@@ -1,4 +1,4 @@
-/* Reading back what a replay left behind. */
+/* Reads back the data left by a replay. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/read_back.hpp"
 

@@ -1,4 +1,5 @@
-/* ReadBack: after a replay, reads every sector that it left behind, so that all data are verified whatever the workload reads. */
+/* ReadBack: after a replay, reads every sector that it wrote, so that all data are verified even
+ * without reads in the workload. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -8,7 +9,7 @@ namespace hz::replay {
 
 class ReadBack : public wl::Source {
 public:
-	/* Sectors that lie side by side are read together, at most max_transfer at once. */
+	/* Contiguous sectors are read together, at most max_transfer at once. */
 	ReadBack(std::vector<wl::LiveSector> sectors, uint32_t max_transfer);
 
 	wl::Step next(wl::Request &request) override;

@@ -1,4 +1,4 @@
-/* A phase's answers: recorded on their way to a thread, told as JSON, and given once more. */
+/* A phase's answers: recorded on their way to a thread, encoded as JSON, and replayed. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/recorded_phase.hpp"
 
@@ -12,7 +12,7 @@ using nlohmann::json;
 
 constexpr uint32_t no_cid = UINT32_MAX;
 
-/* One list for each member: numbers of a kind are near each other, and have one name. */
+/* One list for each member: similar numbers are adjacent and share a name. */
 constexpr struct {
 	const char *name;
 	uint64_t RecordedPhase::Answer::*member;
@@ -23,7 +23,7 @@ constexpr struct {
 	{"completed_ns", &RecordedPhase::Answer::completed_ns},
 };
 
-/* What a command asks for, with the data that it writes. */
+/* Digest of a command with the data that it writes. */
 void note_asked(res::Digest &digest, const wl::Request &r)
 {
 	digest.u16(uint16_t(r.op));

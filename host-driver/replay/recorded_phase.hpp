@@ -1,5 +1,5 @@
-/* A phase of a queue as the device answered it, and a port that gives the same answers again: a source that is taken through them is where
- * it was at the phase's end, without a device. */
+/* A phase of a queue with the device's answers, and a port that replays them: it takes a source to
+ * its state at the phase's end, without a device. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace hz::replay {
 
-/* Of a phase without failures. */
+/* For a phase without failures. */
 struct RecordedPhase {
 	struct Answer {
 		uint64_t command = 0; /* in the order of submission, from 0 */
@@ -24,10 +24,10 @@ struct RecordedPhase {
 };
 
 nlohmann::json to_json(const RecordedPhase &phase);
-/* Throws Error for what cannot have come from there. */
+/* Throws Error for JSON not produced by the function above. */
 RecordedPhase recorded_phase(const nlohmann::json &json);
 
-/* In front of a queue: records what it answers. */
+/* Wraps a queue and records its answers. */
 class RecordingPort final : public PassingPort {
 public:
 	RecordingPort(Port &queue, uint64_t start_ns) : PassingPort(queue), start_ns_(start_ns) {}
@@ -45,7 +45,7 @@ private:
 	RecordedPhase phase_;
 };
 
-/* In place of a queue. The phase begins at 0, and no data move: the thread must not verify. */
+/* Replaces a queue. The phase begins at 0, and no data move: the thread must not verify. */
 class RecordedPort final : public Port {
 public:
 	RecordedPort(unsigned qid, uint32_t turnaround_ns, RecordedPhase phase)
@@ -59,13 +59,15 @@ public:
 	void release(uint16_t cid) override { free_.push_back(cid); }
 	std::span<std::byte> data(uint16_t) override { return {}; }
 	uint64_t submit(uint16_t cid, const wl::Request &request, uint64_t arrival_ns) override;
-	/* One completion. Throws Error where the commands are not those of the phase, and Interrupted. */
+	/* One completion. Throws Error if the commands differ from those of the phase, and
+	 * Interrupted. */
 	std::span<const Completion> wait(unsigned wanted) override;
 	void open(uint64_t) override {}
 	void promise() override {}
 	void close() override {}
 
-	/* When the source says that it is done: throws Error if the phase went on, or its commands were others. */
+	/* When the source is done: throws Error if the phase has more answers, or its commands
+	 * differed. */
 	void require_end() const;
 
 private:

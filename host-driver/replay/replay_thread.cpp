@@ -75,7 +75,7 @@ unsigned ReplayThread::placed_ahead() const { return outstanding_ > options_.que
 
 bool ReplayThread::may_take_another() { return outstanding_ < options_.queue_depth || (placed_ahead() < ahead_ && source_.foresees()); }
 
-/* Issues what may be issued after one completion (or at the start). */
+/* Issues all commands possible after one completion (or at the start). */
 void ReplayThread::pump(uint64_t cause_ns)
 {
 	source_.at(cause_ns - options_.start_ns);
@@ -121,14 +121,14 @@ void ReplayThread::issue(uint16_t cid, uint64_t cause_ns)
 	let_arrive();
 }
 
-/* The next command finds room in the queue when so many have completed, */
+/* Number of completions after which the queue has room for the next command, */
 uint64_t ReplayThread::room_for_next() const
 {
 	const uint64_t number = account_.submitted, depth = options_.queue_depth;
 	return number < depth ? 0 : number - depth + 1;
 }
 
-/* and arrives then, or behind what has completed by now, if the source gives it only now. */
+/* and number after which it arrives: later if the source provides it only now. */
 uint64_t ReplayThread::completions_before_next() const { return std::max(room_for_next(), account_.completed); }
 
 /* With others ahead, all that a completion lets arrive follows it by itself. */

@@ -1,4 +1,5 @@
-/* One host thread on one queue pair: takes commands from its source, keeps the promises of virtual time, checks the data. */
+/* One host thread on one queue pair: takes commands from its source, makes the promises of virtual
+ * time, verifies the data. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -13,27 +14,29 @@
 namespace hz::replay {
 
 struct ThreadOptions {
-	uint64_t seed = 1;        /* of the data patterns, the same for all threads of a run */
+	uint64_t seed = 1;        /* of the data patterns, equal for all threads of a run */
 	uint64_t start_ns = 0;    /* device time of the first arrival */
 	unsigned queue_depth = 8; /* commands under way at most */
-	unsigned ahead = 0;       /* further ones that the device has before they arrive, as far as the source foresees them */
+	unsigned ahead = 0;       /* further commands that the device gets before they arrive, if the source foresees them */
 	bool verify = true;
 	size_t most_spans = 0; /* commands to keep in the account, for a timeline */
 };
 
-/* Arrival of a command = the later of its cause's completion + turn-around and the thread's previous arrival, + think time; or
- * the time that the trace names, if later. A thread is one program: it does one thing after the other.
+/* Arrival of a command = the later of its cause's completion + turn-around and the thread's
+ * previous arrival, + think time; or the trace's time, if later. A thread is one program: it acts
+ * sequentially.
  *
- * Completions are dealt with one by one in the device's order, so that batches that the host happens to see together change
- * nothing: all that follows is a function of device time. */
+ * Completions are handled one by one in the device's order, so batching on the host has no effect:
+ * all results are a function of device time. */
 class ReplayThread {
 public:
 	ReplayThread(Port &port, wl::Source &source, const ThreadOptions &options);
 
 	/* Takes the first command from the source, before the port is open. False: there is none, the port need not open. */
 	bool prime();
-	/* On an open port: runs until the source is done, or the user asks to stop (session/machine/interrupt.hpp), and nothing is under way, then
-	 * closes it. Stops early, without closing, when `stop` is set. Throws what port and source throw. */
+	/* On an open port: runs until the source is done or the user asks to stop
+	 * (session/machine/interrupt.hpp), and no command is under way, then closes it. Stops
+	 * early, without closing, when `stop` is set. Throws the exceptions of port and source. */
 	void run(const std::atomic<bool> &stop);
 
 	const res::QueueAccount &account() const { return account_; }
@@ -60,7 +63,7 @@ private:
 	TestDelay delay_;
 	std::vector<wl::Request> requests_; /* by command id */
 	wl::Request spare_;
-	struct Coming { /* a command that arrives once so many have completed */
+	struct Coming { /* a command that arrives after this number of completions */
 		uint16_t cid;
 		uint64_t completed;
 		bool held; /* the source had kept it back */

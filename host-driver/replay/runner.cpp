@@ -14,7 +14,7 @@
 namespace hz::replay {
 namespace {
 
-/* Shared by the threads of a phase: how many are left, and why they stop. */
+/* Shared by the threads of a phase: number of running threads, and the reason to stop. */
 struct Ending {
 	std::mutex lock; /* protects running and failure */
 	std::condition_variable changed;

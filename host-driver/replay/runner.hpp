@@ -16,9 +16,10 @@ struct PhaseThread {
 	ThreadOptions options;
 };
 
-/* Opens all ports, runs a host thread for each and waits for all. When one fails, `abort` is called once; it must make the others'
- * waits end (device time stands while a queue is left alone). The first exception is thrown again here. `title` is shown with
- * progress and ETA on stderr. When a stop is asked for (session/machine/interrupt.hpp), what is under way is finished and nothing more begun. */
+/* Opens all ports, runs a host thread for each and waits for all. When one fails, `abort` is called
+ * once; it must end the waits of the others (device time stands while a queue is idle). The first
+ * exception is rethrown here. `title` is shown with progress and ETA on stderr. After a request to
+ * stop (session/machine/interrupt.hpp), commands under way are finished and no new ones begun. */
 std::vector<res::QueueAccount> run_phase(const std::vector<PhaseThread> &threads, const std::string &title, std::function<void()> abort);
 
 } // namespace hz::replay

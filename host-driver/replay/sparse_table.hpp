@@ -1,4 +1,4 @@
-/* A table over a large index space whose parts exist once touched. */
+/* A table over a large index space, allocated in parts on first use. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -21,7 +21,8 @@ public:
 		return part[index % part_entries];
 	}
 
-	/* The index itself, or the first one of a later part that exists; a multiple of the size of a part beyond the end if there is none. */
+	/* The index itself, or the first index of the next existing part; a multiple of the part
+	 * size beyond the end if there is none. */
 	uint64_t next_touched(uint64_t index) const
 	{
 		while (index / part_entries < parts_.size() && !parts_[index / part_entries])
@@ -30,7 +31,7 @@ public:
 	}
 
 private:
-	/* A page of memory: a table that is touched here and there costs no more. */
+	/* A page of memory: the unit of allocation for sparse use. */
 	static constexpr uint64_t part_entries = std::bit_floor(4096 / sizeof(Entry));
 	std::vector<std::unique_ptr<Entry[]>> parts_;
 };

@@ -54,7 +54,7 @@ Step Tailor::next(Request &request)
 	return Step::issue;
 }
 
-/* The next command of the source, or more to issue; else why there is nothing. */
+/* Takes the next command of the source, or issues ready ones; else returns the reason to wait. */
 Step Tailor::fetch()
 {
 	if (sectors_ >= rules_.memory)
@@ -68,7 +68,7 @@ Step Tailor::fetch()
 	return Step::issue;
 }
 
-/* What is under way will end, and then there may be more to join what is held. */
+/* Commands under way will end, and more parts may then join the held ones. */
 Step Tailor::wait(Step step, Release why)
 {
 	if (release_held_since(now_ns_))
@@ -126,7 +126,7 @@ void Tailor::take_write()
 		release(zones_[zone_of(lba)], Release::durable, pending_ns_);
 }
 
-/* The part up to the end of its superpage joins what is held of its zone. Returns its sectors. */
+/* Add the part up to the end of its superpage to the held data of its zone. Returns its sectors. */
 uint32_t Tailor::put_part(uint32_t write, uint64_t lba, uint32_t skipped)
 {
 	const Request &request = writes_[write].request;
@@ -198,7 +198,8 @@ bool Tailor::release_held_since(uint64_t now_ns)
 	return any;
 }
 
-/* A superpage may be more than a command takes: then equal parts, of whom the last one ends all writes but those that ended before. */
+/* A superpage may exceed one command: then it is split into equal parts, and the last one ends all
+ * writes that have not ended before. */
 void Tailor::emit(Held held, Zone &zone, uint64_t at_ns)
 {
 	const uint32_t parts = (held.command.sectors + rules_.max_transfer - 1) / rules_.max_transfer;
@@ -223,7 +224,8 @@ void Tailor::emit(Held held, Zone &zone, uint64_t at_ns)
 	}
 }
 
-/* What the thread adds to the moment when it knows of a cause. Of requests that wait for a moment of their own it is that. */
+/* The delay that the thread adds after a cause. For requests with a time of their own it is that
+ * time. */
 void Tailor::issue(Request &request)
 {
 	Ready &first = ready_.front();

@@ -1,9 +1,11 @@
-/* Tailor: between a source and its thread, it turns writes to sequential zones into commands of whole superpages, as IOTailor of ZMS does.
+/* Tailor: between a source and its thread, it turns writes to sequential zones into commands of
+ * whole superpages, as IOTailor of ZMS does.
  *
- * A write is cut where a superpage ends; what lies in the same superpage waits in host memory, in its zone's queue, and leaves as one
- * command. What is not whole leaves when it must: before a Flush, with a write that is to be durable, before a command of its zone, when it
- * has been held for long, or when the workload can go on in no other way. A write ends for the source when all its data are in the device,
- * so what the source was told to be there is never in host memory only. Everything else passes. */
+ * A write is cut at the end of a superpage; parts of one superpage wait in host memory, in their
+ * zone's queue, and leave as one command. An incomplete one leaves when it must: before a Flush,
+ * with a durable write, before a command of its zone, after the time limit, or when the workload is
+ * blocked by it. A write ends for the source when all its data are in the device, so acknowledged
+ * data are never in host memory only. All other commands pass. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -19,7 +21,7 @@ namespace hz::replay {
 /* Sizes in sectors. */
 struct TailorRules {
 	uint32_t unit = 96;                                       /* a superpage; counted from the start of each zone */
-	uint64_t memory = 768;                                    /* of writes that have not ended; one is always taken */
+	uint64_t memory = 768;                                    /* of unfinished writes; one is always accepted */
 	uint64_t hold_ns = 10000000;                              /* a write is held so long at most */
 	uint64_t first_lba = 0, zone_size = 0, zone_capacity = 0; /* the sequential zones */
 	uint32_t max_transfer = 128;
@@ -42,17 +44,17 @@ public:
 	const TailorFigures &figures() const { return figures_; }
 
 private:
-	struct Write { /* of the source, from when it is taken until it ends */
+	struct Write { /* of the source, from its begin until it ends */
 		wl::Request request;
 		uint64_t taken_ns = 0;
-		uint32_t commands = 0; /* that carry parts of it and have not ended, with the one that is still held */
+		uint32_t commands = 0; /* that carry parts of it and have not ended, including a held one */
 		bool grouped = false;
 		uint16_t status = 0;
 		uint64_t result = 0;
 	};
-	struct Held { /* the begun superpage of a zone */
+	struct Held { /* the incomplete superpage of a zone */
 		wl::Request command;
-		std::vector<uint32_t> writes; /* whose parts are in it, in order */
+		std::vector<uint32_t> writes; /* indices of the writes with parts in it, in order */
 		uint64_t since_ns = 0, last_ns = 0;
 	};
 	struct Ready {
@@ -87,13 +89,14 @@ private:
 	uint64_t pending_ns_ = 0;
 	bool have_pending_ = false, ended_ = false;
 	std::map<uint64_t, Zone> zones_;
-	std::map<uint64_t, std::vector<uint32_t>> commands_; /* by LBA: the writes of those that are ready or issued */
+	std::map<uint64_t, std::vector<uint32_t>> commands_; /* by LBA: the writes of each ready or issued command */
 	std::vector<Write> writes_;
 	std::vector<uint32_t> free_writes_;
 	std::deque<Ready> ready_;
-	uint64_t sectors_ = 0, held_sectors_ = 0; /* of writes that have not ended; of those that are held */
+	uint64_t sectors_ = 0, held_sectors_ = 0; /* of unfinished writes; of held parts */
 	uint32_t under_way_ = 0;
-	uint64_t now_ns_ = 0, taken_ns_ = 0, issued_ns_ = 0; /* now; arrival of the last one taken, and issued */
+	uint64_t now_ns_ = 0, taken_ns_ = 0, issued_ns_ = 0; /* current time; arrival of the last write taken, and of the last command
+							      * issued */
 	TailorFigures figures_;
 };
 

@@ -12,7 +12,7 @@ namespace hz::replay {
 
 class TraceBlocks : public wl::BlockSource {
 public:
-	/* preload: what is written first, of find_preloads(). */
+	/* preload: writes to do first, from find_preloads(). */
 	TraceBlocks(const TraceCut &cut, std::deque<wl::BlockOp> preload);
 	bool prepare(wl::BlockOp &op) override;
 	/* Throws trace::TraceError as the cut does. */

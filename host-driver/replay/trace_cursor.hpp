@@ -1,4 +1,4 @@
-/* The records of a trace as a replay needs them: as many as were asked for, as often as it is repeated, with the time of arrival. */
+/* The records of a trace for a replay: limited and repeated as requested, with arrival times. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -26,7 +26,7 @@ public:
 
 	/* Throws trace::TraceError. */
 	bool next(trace::Record &record);
-	/* When the record arrives, counted from the first one of the first pass; 0 with timing closed. */
+	/* Arrival time of the record, from the first one of the first pass; 0 with timing closed. */
 	uint64_t arrival_ns(const trace::Record &record) const { return base_ns_ + survey_->arrival_ns(record.time_ns); }
 	const TraceSurvey &survey() const { return *survey_; }
 	uint32_t progress_ppm() const;

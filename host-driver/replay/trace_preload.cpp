@@ -1,4 +1,4 @@
-/* Which sectors a trace reads before it writes them. */
+/* Sectors that a trace reads before it writes them. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/trace_preload.hpp"
 

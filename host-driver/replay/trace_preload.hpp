@@ -1,4 +1,5 @@
-/* What a trace reads before it writes it: written before the measurement starts, so that reads find data. */
+/* Sectors that a trace reads before it writes them: written before the measurement, so that reads
+ * find data. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -8,8 +9,9 @@
 
 namespace hz::replay {
 
-/* One list of writes for each cut, empty with preload: false, from one look through the trace that also finds the addresses which the
- * cuts refuse. Shows its progress on stderr. Throws trace::TraceError and Interrupted. */
+/* One list of writes for each cut, empty with preload: false, from one pass through the trace,
+ * which also finds addresses that the cuts refuse. Shows its progress on stderr. Throws
+ * trace::TraceError and Interrupted. */
 std::vector<std::deque<wl::BlockOp>> find_preloads(const std::vector<TraceCut> &cuts);
 
 } // namespace hz::replay

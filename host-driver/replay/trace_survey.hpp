@@ -1,5 +1,5 @@
-/* What a look through the whole trace finds out before the device boots: that every line can be read, how much there is, and how
- * it is best divided among the threads. */
+/* Survey: reads the whole trace before the device boots, to check every line, count the records,
+ * and choose how to divide them among the threads. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -27,7 +27,7 @@ struct TraceSurvey {
 	std::map<uint64_t, Stream> streams;                                   /* by number; empty if there are more than most_streams */
 	uint64_t skipped = 0;
 	std::vector<std::string> skipped_lines;
-	trace::LeftOut left_out;              /* by the reader, and what no command of a replay can say */
+	trace::LeftOut left_out;              /* by the reader, and properties that no replay command can express */
 	wl::Split split = wl::Split::address; /* as decided */
 	uint64_t chunk_sectors = most_chunk;  /* split address: a power of two */
 
@@ -36,21 +36,23 @@ struct TraceSurvey {
 
 	/* Split stream, and flushes: streams are dealt out to the threads in turn, in the order of their numbers. */
 	uint32_t thread_of_stream(uint64_t stream) const;
-	/* Time of a record since the first one, as device time; 0 with timing closed. */
+	/* Arrival of a record since the first one, as device time; 0 with timing closed. */
 	uint64_t arrival_ns(uint64_t time_ns) const;
-	/* by_zone: what the replay goes by, whatever `split` says. */
+	/* by_zone: the replay's actual division, overriding `split`. */
 	nlohmann::json to_json(bool by_zone) const;
 };
 
-/* An open replay may last so long; two of the 26 days of device time are left for what comes before it. */
+/* Longest open replay; two of the 26 days of device time are reserved for the phases before it. */
 inline constexpr uint64_t longest_replay_ns = 24ull * 24 * 3600 * 1000000000;
 
-/* Reads the trace once and decides. Shows its progress on stderr. Throws trace::TraceError ("file:line: …") on the first line that
- * cannot be read, or whose time lies beyond longest_replay_ns, and Interrupted. */
+/* Reads the trace once and decides. Shows its progress on stderr. Throws trace::TraceError
+ * ("file:line: …") on the first line that cannot be read, or with a time beyond longest_replay_ns,
+ * and Interrupted. */
 std::shared_ptr<const TraceSurvey> survey_trace(const wl::TraceSpec &spec);
 
-/* Split auto. Streams keep their order only if one thread has each, so they are divided if there are enough of them, and none of the
- * threads gets more than twice its share; and if no two of them share addresses. Else addresses are. */
+/* Split auto. A stream stays in order only within one thread, so streams are divided if they are
+ * enough, no thread gets more than twice its share, and no two of them share addresses. Else
+ * addresses are divided. */
 wl::Split choose_split(const TraceSurvey &survey);
 
 /* The largest power of two, up to 1 MiB, that gives each thread many chunks of the addresses in use, and cuts no request into more than

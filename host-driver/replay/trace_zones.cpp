@@ -32,7 +32,7 @@ void TraceZones::add_part(uint64_t zone, uint64_t sector, uint64_t sectors)
 		parts_.push_back({uint32_t(zone), cells_.start(uint32_t(zone)) + sector, sectors});
 }
 
-/* Each thread resets those of its zones that hold anything. */
+/* Each thread resets those of its zones with data. */
 void TraceZones::cut_reset_all()
 {
 	for (uint32_t zone = thread_; zone < cells_.count(); zone += trace_.survey().spec.threads)
@@ -66,7 +66,7 @@ void TraceZones::cut()
 	}
 }
 
-/* The next part of a record that is this thread's; trims have no zoned counterpart and are passed over. */
+/* This thread's next part of a record; trims have no zoned counterpart and are skipped. */
 bool TraceZones::fetch()
 {
 	while (part_ == parts_.size()) {
@@ -98,7 +98,7 @@ bool TraceZones::must_wait(const ZoneCell &cell) const
 	return false;
 }
 
-/* The next piece of a read, write or append; stamps say what the data are. */
+/* The next piece of a read, write or append; stamps define the data. */
 void TraceZones::fill_data(Request &request, ZoneCell &cell, Part &part)
 {
 	const bool append = record_.op == trace::Op::append, read = record_.op == trace::Op::read;

@@ -14,14 +14,14 @@
 
 namespace hz::replay {
 
-/* Thread t replays the operations on zones z with z mod threads = t, so that a zone has one owner; flushes go by stream.
- * Order within a zone is kept where it decides what comes back: a read waits for writes under way in its zone, and reset and
- * finish wait for everything under way there. */
+/* Thread t replays the operations on zones z with z mod threads = t, so that a zone has one owner;
+ * flushes go by stream. Order within a zone is kept if it affects the data: a read waits for writes
+ * under way in its zone, and reset and finish wait for all commands under way there. */
 class TraceZones : public wl::Source {
 public:
-	/* device: all sequential zones of the namespace; zone 0 of the trace is the first of them. A trace of a block device is replayed
-	 * too, but what does not happen to be sequential is refused by the device. Throws wl::WorkloadError for a key
-	 * that only block operations know. */
+	/* device: all sequential zones of the namespace; zone 0 of the trace is the first of them.
+	 * A trace of a block device is replayed too, but the device refuses non-sequential writes.
+	 * Throws wl::WorkloadError for a key of block operations. */
 	TraceZones(std::shared_ptr<const TraceSurvey> survey, const wl::ZoneShare &device, uint32_t thread);
 	wl::Step next(wl::Request &request) override;
 	void complete(const wl::Request &request, uint16_t status, uint64_t result) override;
@@ -29,7 +29,7 @@ public:
 	uint32_t progress_ppm() const override { return trace_.progress_ppm(); }
 	std::vector<wl::LiveSector> live() override { return cells_.live(); }
 	nlohmann::json cost() const override;
-	/* The trace may break the rules of zones: that is its own doing. */
+	/* The trace itself may break the rules of zones. */
 	bool provokes(uint16_t status) const override { return status >= NVME_ZONE_BOUNDARY && status <= NVME_ZONE_INVALID_TRANSITION; }
 
 private:

@@ -1,4 +1,4 @@
-/* Dealing out the zones: in order, or where the threads say. */
+/* Dealing out the zones: in order, or as the threads specify. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/zone_deal.hpp"
 

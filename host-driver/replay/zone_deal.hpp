@@ -1,4 +1,4 @@
-/* Who gets which zones: the threads of a workload share out a device. */
+/* Deals the zones of a device to the threads of a workload. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -16,8 +16,9 @@ wl::ZoneShare share_of_zones(const NamespaceInfo &device, uint64_t first, uint64
 /* All that are sequential. */
 wl::ZoneShare sequential_zones(const NamespaceInfo &device);
 
-/* A share for each thread, from the zones of its area. Threads that name no number of zones share what the others leave. Throws
- * wl::WorkloadError if the zones do not suffice, belong to two threads, or do not exist. */
+/* A share for each thread, from the zones of its area. Threads without a number of zones share the
+ * rest. Throws wl::WorkloadError if the zones do not suffice, belong to two threads, or do not
+ * exist. */
 std::vector<wl::ZoneShare> deal_zones(const wl::Workload &workload, const NamespaceInfo &device);
 
 } // namespace hz::replay

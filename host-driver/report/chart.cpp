@@ -1,4 +1,4 @@
-// Charts: everything is placed by hand, in pixels of a picture 900 wide.
+// Charts: laid out by hand, in pixels of a picture 900 wide.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/chart.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double width = 900, left = 170, right = 90, inner = width - left - right;
 constexpr double legend_height = 24, axis_height = 38, row_height = 20, bar_height = 14, curve_height = 260;
-constexpr double least_label = 34; // pixels of a bar that has room for its value
+constexpr double least_label = 34; // pixels of a bar with room for its value
 constexpr double ticks_wanted = 6, lowest_shown = 0.01;
 constexpr std::array colors = {"#6f9fd0", "#e0904f", "#b9c3cd", "#5a9a5a", "#a65a8d", "#8c7a4f", "#c94f4f"};
 

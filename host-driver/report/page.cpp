@@ -10,7 +10,7 @@ namespace hz::rep {
 
 namespace {
 
-// Bytes of the character that begins there, 0 if none does.
+// Length in bytes of the UTF-8 character at the begin; 0 if invalid.
 size_t utf8_length(std::string_view text)
 {
 	const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };

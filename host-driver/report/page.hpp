@@ -1,4 +1,5 @@
-// Page: one page of HTML that needs nothing but itself. Studies write theirs by studies/common/page.py, in the same look.
+// Page: one self-contained page of HTML. Studies write theirs by studies/common/page.py, in the
+// same style.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

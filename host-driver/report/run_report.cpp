@@ -1,4 +1,4 @@
-// The page about a run: what matters first, the configuration last.
+// The page about a run: main figures first, the configuration last.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/run_report.hpp"
 
@@ -71,7 +71,7 @@ double sum_of(const json &parts)
 	return sum;
 }
 
-// The virtual clock's account of each hart, of the time that it was not idle.
+// The virtual clock's account of each hart, for its busy time.
 void add_accounts(Page &page, const json &accounts)
 {
 	Row header{"hart", "busy %"};
@@ -125,7 +125,7 @@ void add_requests(Page &page, const json &requests, double mhz)
 	page.table(header, rows);
 }
 
-// Of all requests of a kind, the locks that have most of their time.
+// For all requests of a kind, the locks with the largest share of their time.
 void add_locks_of_requests(Page &page, const json &requests)
 {
 	std::vector<Row> rows;
@@ -215,7 +215,7 @@ Row wait_row(const json &all, const std::string &contended, const std::string &d
 		us(wait["p90"]),     us(wait["p99"]), us(wait["p999"]), us(wait["max"]),  depth};
 }
 
-// What the virtual clock's ledger knows beyond the firmware's own statistics.
+// Statistics from the virtual clock's ledger beyond the firmware's own.
 void add_ledger(Page &page, const json &result)
 {
 	const json ledger = ledger_of(result);
@@ -270,7 +270,7 @@ void add_provenance(Page &page, const json &result)
 					       words(result["host"]["kernel"])}});
 }
 
-// What a reader must know before any figure.
+// Caveats for the reader, before any figure.
 void add_remarks(Page &page, const json &result)
 {
 	std::vector<std::string> lines;

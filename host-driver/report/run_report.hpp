@@ -1,4 +1,4 @@
-// The page about a run, made of its result alone.
+// The page about a run, derived from its result alone.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

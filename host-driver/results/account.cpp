@@ -1,4 +1,4 @@
-/* What a queue did during the measurement. */
+/* Counters of a queue during the measurement. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/account.hpp"
 

@@ -1,4 +1,4 @@
-/* What a queue did during the measurement. */
+/* Counters of a queue during the measurement. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -19,7 +19,7 @@ enum class Kind : uint8_t { read, write, flush, zone, gc_read, gc_write, trim };
 inline constexpr size_t kinds = 7;
 inline constexpr std::array<std::string_view, kinds> kind_names = {"read", "write", "flush", "zone", "gc_read", "gc_write", "trim"};
 
-/* ops, bytes and latency are of commands that succeeded only. */
+/* ops, bytes and latency count successful commands only. */
 struct KindAccount {
 	uint64_t ops = 0, bytes = 0, errors = 0;
 	Histogram latency;
@@ -42,7 +42,7 @@ struct QueueAccount {
 	uint64_t failures = 0; /* errors that the workload did not provoke */
 	std::string first_failure;
 	uint64_t first_arrival_ns = UINT64_MAX, last_completion_ns = 0;
-	uint64_t late_arrivals = 0; /* open loop: arrived later than the trace says, because the queue was full or data depended */
+	uint64_t late_arrivals = 0; /* open loop: arrived later than in the trace, because the queue was full or data depended */
 	bool interrupted = false;   /* the user stopped it before its end */
 	Series series;              /* commands that succeeded, but for the mapping's own */
 	Digest digest;

@@ -1,4 +1,4 @@
-/* Device figures of a span of time, on a device whose counters are not ours to set to zero. */
+/* Device figures of an interval, on a device whose counters we may not reset. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/device_figures.hpp"
 
@@ -7,7 +7,7 @@
 namespace hz::res {
 namespace {
 
-/* Of records that are 64-bit counters from `first` to their end. */
+/* For records of 64-bit counters from `first` to their end. */
 template <typename Record> void subtract_counters(Record &from, const Record &base, size_t first)
 {
 	auto *const values = reinterpret_cast<uint64_t *>(&from);

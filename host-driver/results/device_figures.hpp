@@ -1,4 +1,4 @@
-/* The device's own figures, as its vendor log pages C0h…C3h tell them. */
+/* The device's own figures, from its vendor log pages C0h…C3h. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -19,14 +19,14 @@ struct DeviceFigures {
 	hz_log_flash flash{};
 	hz_log_ftl ftl{};
 	std::vector<hz_lock_entry> locks;
-	std::vector<NamespaceFigures> namespaces; /* that are attached, where the device has several: parts of `ftl` */
+	std::vector<NamespaceFigures> namespaces; /* the attached ones, if the device has several: parts of `ftl` */
 };
 
 /* Asks for them. */
 DeviceFigures figures_of(Controller &controller);
 
-/* Leaves what the device did since `before`, figures of the same device from an earlier moment. Longest times and 99th percentiles of locks
- * cannot be told apart by time and stay as they are. */
+/* Subtracts `before`, earlier figures of the same device. Maxima and 99th percentiles of locks
+ * cannot be split by time and stay as they are. */
 void subtract(DeviceFigures &figures, const DeviceFigures &before);
 
 } // namespace hz::res

@@ -8,8 +8,8 @@
 
 namespace hz::res {
 
-/* FNV-1a (Fowler, Noll, Vo; offset basis cbf29ce484222325, prime 100000001b3). Integers go in as little-endian bytes. It tells
- * runs apart; it is no protection against forgery. */
+/* FNV-1a (Fowler, Noll, Vo; offset basis cbf29ce484222325, prime 100000001b3). Integers are hashed
+ * as little-endian bytes. It distinguishes runs; it does not protect against forgery. */
 class Digest {
 public:
 	void bytes(std::span<const std::byte> data);

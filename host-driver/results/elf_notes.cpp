@@ -1,4 +1,4 @@
-/* What compilers and linkers leave in ELF files. */
+/* Notes of compilers and linkers in ELF files. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/elf_notes.hpp"
 
@@ -19,7 +19,7 @@ template <typename T> bool read_at(std::istream &in, uint64_t at, T &out)
 	return in.seekg(std::streamoff(at)) && in.read(reinterpret_cast<char *>(&out), sizeof(T));
 }
 
-/* Up to so many bytes, as far as there are any. */
+/* At most `bytes` bytes, fewer at the end of the file. */
 std::string text_at(std::istream &in, uint64_t at, uint64_t bytes)
 {
 	const auto end = in.seekg(0, std::ios::end).tellg();
@@ -31,7 +31,7 @@ std::string text_at(std::istream &in, uint64_t at, uint64_t bytes)
 	return text;
 }
 
-/* Content of a section of a 64-bit ELF file; empty if it has none of that name. */
+/* Content of a section of a 64-bit ELF file; empty if there is none of that name. */
 std::string section_of(std::istream &elf, std::string_view name)
 {
 	const std::string wanted = std::string(name) + '\0';

@@ -1,4 +1,4 @@
-/* What compilers and linkers leave in ELF files. */
+/* Notes of compilers and linkers in ELF files. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -7,7 +7,8 @@
 
 namespace hz::res {
 
-/* Section .comment of a 64-bit ELF file: what the compilers of its parts call themselves, each once; empty if it has none, or is no such file. */
+/* Section .comment of a 64-bit ELF file: the names of its compilers, each once; empty if there is
+ * none, or the file is not an ELF file. */
 std::string elf_compiler(std::istream &elf);
 
 /* GNU build id of the running program in hexadecimal digits, or empty. */

@@ -8,8 +8,8 @@
 
 namespace hz::res {
 
-/* Values below 2048 have a bucket each; above, every power of two is cut into 1024 buckets, so that a percentile is off by less
- * than 0.1 %. Memory grows with the largest value only: at most 54 × 8 KiB. */
+/* Values below 2048 have a bucket each; above, every power of two has 1024 buckets, so the error of
+ * a percentile is below 0.1 %. Memory grows with the largest value only: at most 54 × 8 KiB. */
 class Histogram {
 public:
 	void add(uint64_t value);
@@ -19,8 +19,8 @@ public:
 	uint64_t min() const { return count_ ? min_ : 0; }
 	uint64_t max() const { return max_; }
 	double mean() const { return count_ ? double(sum_) / double(count_) : 0.0; }
-	/* Smallest recorded value (to bucket precision, rounded up, never above max) that at least `part` (0…1) of all values do
-	 * not exceed; 0 when empty. */
+	/* Smallest recorded value (to bucket precision, rounded up, never above max) not exceeded
+	 * by at least `part` (0…1) of all values; 0 when empty. */
 	uint64_t quantile(double part) const;
 
 	struct Bucket {

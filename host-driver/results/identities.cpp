@@ -1,4 +1,4 @@
-/* Accounting identities: what must add up at the end of every run, and the digest. */
+/* Accounting identities, checked at the end of every run, and the digest. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/run_facts.hpp"
 
@@ -47,8 +47,8 @@ void check_queue(const QueueAccount &q, std::vector<std::string> &out)
 			      " wrong sectors, the first: " + q.first_mismatch);
 }
 
-/* Without errors the device must have moved exactly what the host asked for, and more only for others who use it too. nsid: 0, or of the
- * namespace whose counters these are. */
+/* Without errors the device must have moved exactly the bytes of the host's commands; more only if
+ * other users share it. nsid: 0, or of the namespace of these counters. */
 void check_bytes(const RunFacts &f, uint32_t nsid, const hz_log_ftl &ftl, std::vector<std::string> &out)
 {
 	uint64_t read = 0, written = 0, errors = 0;
@@ -78,8 +78,9 @@ void check_channels(const RunFacts &f, std::vector<std::string> &out)
 				      number(f.flash.elapsed_ns));
 }
 
-/* Table pages are read for misses and for merges, and by nothing else after the mount. The FTL counts a read when it begins, the flash when
- * it ends, and a flush of the log in the background may span either end of the measurement: so many are under way at most. */
+/* Table pages are read for misses and for merges only, after the mount. The FTL counts a read when
+ * it begins, the flash when it ends, and a flush of the log in the background may span either end
+ * of the measurement: the difference is at most the reads under way. */
 void check_map(const RunFacts &f, std::vector<std::string> &out)
 {
 	constexpr uint64_t under_way = 64;
@@ -101,7 +102,8 @@ void check_locks(const RunFacts &f, std::vector<std::string> &out)
 				      " has a part larger than its whole");
 }
 
-// What the virtual clock saw a hart do sums to what its clock passed, and the parts of requests to their time.
+// A hart's times in the virtual clock's account sum to its clock's advance, and the parts of
+// requests to their time.
 void check_accounts(const RunFacts &f, std::vector<std::string> &out)
 {
 	const auto report = nlohmann::json::parse(f.plugin_report, nullptr, false);
@@ -136,7 +138,8 @@ std::vector<std::string> violations(const RunFacts &f)
 	for (const NamespaceFigures &part : f.namespaces)
 		check_bytes(f, part.nsid, part.ftl, out);
 	check_map(f, out);
-	/* On a device of others these are differences between two moments at which locks and channels were in use. */
+	/* On a shared device these are differences between two moments at which locks and channels
+	 * were in use. */
 	if (!f.attached) {
 		check_channels(f, out);
 		check_locks(f, out);

@@ -1,4 +1,4 @@
-// What a mount cost, as JSON and as a line of text.
+// Cost of a mount, as JSON and as a line of text.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "results/mount_cost.hpp"
 
@@ -16,7 +16,7 @@ const char *const step_names[HZ_MOUNT_STEPS] = {
 #undef HZ_MOUNT_STEP
 };
 
-constexpr uint64_t worth_telling = 50; // a step that took at least one in so many
+constexpr uint64_t worth_telling = 50; // reported if a step took at least 1 / worth_telling of the total
 
 struct Named {
 	const char *name;

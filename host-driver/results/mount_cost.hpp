@@ -1,4 +1,4 @@
-// What a mount cost (protocol/mount_report.h), for people and for the result.
+// Cost of a mount (protocol/mount_report.h), as text and for the result.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -13,7 +13,8 @@ namespace hz::res {
 // By step: device time and reads.
 nlohmann::json mount_json(const hz_mount_report &report);
 
-// "612.3 ms of device time: reach 353.7 (32768 reads of 65536 pages), …": the steps that took most of it, longest first.
+// "612.3 ms of device time: reach 353.7 (32768 reads of 65536 pages), …": the longest steps, in
+// descending order.
 std::string mount_text(const hz_mount_report &report);
 
 } // namespace hz::res

@@ -1,4 +1,4 @@
-/* Writing the result file, and what it says about the host. */
+/* Writes the result file, with its description of the host. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/run_facts.hpp"
 
@@ -44,8 +44,7 @@ void write_whole(const std::string &text, const std::string &path)
 
 void write_result(const nlohmann::json &result, const std::string &path)
 {
-	write_whole(result.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) + '\n',
-		    path); /* names of files need not be UTF-8 */
+	write_whole(result.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) + '\n', path); /* file names need not be UTF-8 */
 }
 
 } // namespace hz::res

@@ -257,7 +257,7 @@ json device_waf(const RunFacts &f)
 	return double(programmed) / double(f.ftl.host_write_sectors);
 }
 
-/* Sums the numbers of the threads' mapping costs; ratios are computed anew from the sums. */
+/* Sums the numbers of the threads' mapping costs; ratios are recomputed from the sums. */
 json mapping_json(const std::vector<json> &parts)
 {
 	json total = json::object();
@@ -274,7 +274,7 @@ json mapping_json(const std::vector<json> &parts)
 	return total;
 }
 
-/* With what each thread had of it. */
+/* With each thread's part. */
 json trace_json(const RunFacts &f)
 {
 	if (!f.trace.is_object())
@@ -321,11 +321,11 @@ json failures_json(const RunFacts &f)
 	return {{"count", all.failures}, {"first", all.failures ? json(all.first_failure) : json()}};
 }
 
-/* deterministic: the plugin's own verdict; a real clock never is, nor the moment of an interrupt. */
+/* deterministic: the plugin's verdict; runs with a real clock, and interrupted ones, never are. */
 void add_verdict(json &out, const RunFacts &f)
 {
 	out["deterministic"] = false;
-	out["deterministic_reason"] = f.attached        ? "the device was up before, for others too"
+	out["deterministic_reason"] = f.attached        ? "the device was shared with other processes"
 				      : f.virtual_clock ? "the virtual clock plugin left no report"
 							: "real clock";
 	out["vclock"] = nullptr;

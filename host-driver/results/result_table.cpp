@@ -87,7 +87,7 @@ std::string tailor_line(const json &t)
 		     t["held_ns"]["mean"].get<double>() / 1e3, (unsigned long long)count(t["most_held_bytes"]) >> 10);
 }
 
-// Only where the places of table pages were looked up on flash.
+// Only if the table directory is on flash.
 std::string directory_line(const json &m)
 {
 	const uint64_t hits = count(m["directory_hits"]), asked = hits + count(m["directory_misses"]);

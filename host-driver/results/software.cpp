@@ -1,4 +1,4 @@
-/* Hashes of files, what ELF files say of themselves, and QEMU of itself. */
+/* Hashes of files, compiler notes of ELF files, and QEMU's version. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/software.hpp"
 
@@ -15,7 +15,7 @@ using nlohmann::json;
 
 json or_null(const std::string &text) { return text.empty() ? json() : json(text); }
 
-/* As `--version` prints it, which takes as long as a start. */
+/* As printed by `--version`, which would take as long as a start. */
 std::string qemu_version(const std::string &greeting)
 {
 	const json said = json::parse(greeting, nullptr, false);

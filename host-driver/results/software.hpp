@@ -1,4 +1,5 @@
-/* What ran: a result holds for one firmware image, and for the programs around it that shape device time. */
+/* Software of a run: a result holds for one firmware image and for the programs that shape device
+ * time. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -12,7 +13,7 @@ namespace hz::res {
  * nobody knows (Machine::qemu_greeting). Throws std::runtime_error if a file cannot be read. */
 nlohmann::json software_info(const std::filesystem::path &firmware, const std::filesystem::path &plugin, const std::string &qemu_greeting);
 
-/* The same where firmware, plugin and QEMU were started by another process, which alone knows them: null. */
+/* The same if another process started firmware, plugin and QEMU, and only it knows them: null. */
 nlohmann::json software_of_others();
 
 } // namespace hz::res

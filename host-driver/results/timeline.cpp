@@ -1,5 +1,5 @@
-/* Spans become trace events. A track of the format holds spans that do not overlap or lie in each other, so what goes on side by side is
- * dealt among lanes. */
+/* Converts spans to trace events. Spans of a track must not overlap or nest, so concurrent ones are
+ * dealt to lanes. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/timeline.hpp"
 
@@ -42,7 +42,7 @@ public:
 		event(head + R"(,"name":"thread_sort_index","args":{"sort_index":)" + std::to_string(track) + "}}");
 	}
 
-	/* What began before the measurement begins with it. */
+	/* Spans begun before the measurement are clipped. */
 	void span(Process process, unsigned track, const Event &e)
 	{
 		const uint64_t begin = std::max(e.begin_ns, origin_ns_);
@@ -55,7 +55,7 @@ public:
 		shown_++;
 	}
 
-	/* In lanes: each begins when the last one of its lane has ended. */
+	/* In lanes: a span begins after the last one of its lane has ended. */
 	void spans(Process process, unsigned number, const std::string &name, Thing thing)
 	{
 		std::stable_sort(thing.events.begin(), thing.events.end(),
@@ -89,7 +89,7 @@ private:
 	std::string events_;
 };
 
-/* What the plugin has written, by hart and by die. */
+/* The plugin's spans, by hart and by die. */
 struct Spans {
 	std::map<unsigned, std::vector<Event>> idle, waits;
 	std::map<unsigned, Thing> dies;
@@ -130,7 +130,7 @@ Spans parsed(const std::string &text)
 	return out;
 }
 
-/* A hart works whenever it is not idle; waits for locks lie within that. */
+/* A hart works whenever it is not idle; lock waits are nested in that. */
 void write_hart(Writer &out, unsigned hart, const std::string &name, const Spans &spans, uint64_t begin_ns, uint64_t end_ns)
 {
 	const auto idle = spans.idle.find(hart), waits = spans.waits.find(hart);

@@ -1,4 +1,4 @@
-/* The timeline of a measurement, as Perfetto (ui.perfetto.dev) and chrome://tracing open it. */
+/* The timeline of a measurement, in the format of Perfetto (ui.perfetto.dev) and chrome://tracing. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace hz::res {
 
-/* Most commands of a queue that are kept for it. */
+/* Maximum commands of a queue in the timeline. */
 inline constexpr size_t most_command_spans = 50000;
 
 struct Timeline {
@@ -17,7 +17,7 @@ struct Timeline {
 	uint64_t shown = 0;    /* spans that are */
 };
 
-/* spans: what the virtual clock's plugin wrote (vclock/profile/timeline.h). */
+/* spans: output of the virtual clock's plugin (vclock/profile/timeline.h). */
 Timeline timeline_of(const RunFacts &facts, const std::string &spans);
 
 } // namespace hz::res

@@ -1,4 +1,4 @@
-/* What a reader of the figures should know. */
+/* Limitations of a result's figures. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/run_facts.hpp"
 

@@ -1,4 +1,4 @@
-// Controller: typed admin commands over whatever control this process has.
+// Controller: typed admin commands over the process's local or remote control.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/controller.hpp"
 
@@ -45,7 +45,7 @@ LocalControl &Controller::own(const char *what)
 
 Link &Controller::link() { return own("use its registers").link(); }
 
-// A process that is attached writes into its queues whenever it likes; nobody else may be given them.
+// An attached process may write into its queues at any time; they must not be reused.
 void Controller::end_service()
 {
 	const size_t others = service_ ? service_->tenants() : 0;

@@ -26,13 +26,13 @@ struct NamespaceInfo {
 	bool zoned = true;                                         // false: a block namespace, all about zones is 0
 	uint64_t zone_size_sectors = 0, zone_capacity_sectors = 0; // capacity: NCAP per zone, unless a zone report was asked
 	uint64_t zones = 0;
-	uint64_t conventional_zones = 0;       // the first so many; 0 unless a zone report was asked
+	uint64_t conventional_zones = 0;       // the first ones; 0 unless from a zone report
 	uint32_t max_open = 0, max_active = 0; // 0 = no limit
 	uint32_t max_transfer_sectors = 0, max_append_sectors = 0;
 	uint32_t nvm_set = 0;
 	bool protection = false;      // every sector has protection information of type 1
-	bool durable_writes = false;  // a write may ask for protection from a loss of power
-	bool in_place_writes = false; // a write may lie before the write pointer of a sequential zone
+	bool durable_writes = false;  // writes may request protection from a power cut
+	bool in_place_writes = false; // writes may overwrite blocks before the write pointer of a sequential zone
 	bool volatile_cache = true;   // false: every write is durable when it ends
 };
 
@@ -40,11 +40,12 @@ class Controller {
 public:
 	static constexpr uint64_t admin_buffer_bytes = uint64_t(HZ_MAX_TRANSFER_SECTORS) * HZ_SECTOR_BYTES;
 
-	// A machine of our own: connects the register link and leaves the controller as it is. An attached one: joins by way of its owner.
+	// Our own machine: connects the register link and leaves the controller as it is. An
+	// attached one: joins through its owner.
 	explicit Controller(Machine &machine, std::chrono::milliseconds timeout = std::chrono::seconds(60));
 	Controller(const Controller &) = delete;
 	Controller &operator=(const Controller &) = delete;
-	// Queue pairs and memory of an attached process go back to the owner.
+	// Returns queue pairs and memory of an attached process to the owner.
 	~Controller();
 
 	Machine &machine() { return machine_; }
@@ -57,9 +58,9 @@ public:
 	void disable();
 	// CC.SHN normal, waits for CSTS.SHST complete: everything is durable. Other processes are thrown out before.
 	void shutdown();
-	// After shutdown(): hangs up, upon which the firmware powers the machine off.
+	// After shutdown(): closes the link, upon which the firmware powers the machine off.
 	void disconnect();
-	// Lets other processes attach from now on, until one of the above.
+	// Lets other processes attach until disconnect() or the destructor.
 	void serve();
 
 	// For an attached process: gives everything back before it returns.
@@ -70,11 +71,11 @@ public:
 	// The same, throws NvmeError "<what> failed: <status text>".
 	uint32_t require(const char *what, nvme_sqe sqe, std::span<std::byte> in = {}, std::span<const std::byte> out = {});
 
-	std::vector<uint32_t> namespaces();   // NSIDs of those that are attached
+	std::vector<uint32_t> namespaces();   // NSIDs of the attached ones
 	void require_attached(uint32_t nsid); // throws Error else
 	std::vector<std::byte> identify(uint8_t cns, uint32_t nsid = 0, uint8_t csi = 0);
 	NamespaceInfo namespace_info(uint32_t nsid = 1);
-	// The same for the queue's namespace, with what only its zone report tells.
+	// The same for the queue's namespace, with the information of its zone report.
 	NamespaceInfo namespace_info(QueuePair &queue);
 	std::vector<nvme_zone_descriptor> zone_report(QueuePair &queue);
 	uint32_t get_feature(uint8_t fid, uint32_t cdw11 = 0);
@@ -84,12 +85,12 @@ public:
 	nvme_smart_log log_smart();
 	hz_log_harts log_harts();
 	hz_log_flash log_flash();
-	hz_log_ftl log_ftl(uint32_t nsid = 0xffffffff); // of one that is attached, or the sum over all namespaces
+	hz_log_ftl log_ftl(uint32_t nsid = 0xffffffff); // of an attached one, or the sum over all namespaces
 	hz_log_in_place log_in_place();
 	std::vector<hz_lock_entry> log_locks();
 	void reset_stats();
 
-	// Memory of the region beside that of queues; see Control.
+	// Memory of the region besides that of queues; see Control.
 	BusAddress allocate(uint64_t bytes);
 	void free(BusAddress address);
 	// Queues are created and deleted here and live in the region; the returned object belongs to one thread. qid: 1 to 64, or
@@ -103,10 +104,10 @@ private:
 	void end_service();
 
 	Machine &machine_;
-	std::unique_ptr<LocalControl> local_; // one of the two
+	std::unique_ptr<LocalControl> local_; // exactly one of the two
 	std::unique_ptr<RemoteControl> remote_;
 	std::unique_ptr<Service> service_;
-	bool thrown_out_ = false; // somebody was attached at the shutdown, and may not have noticed yet
+	bool thrown_out_ = false; // processes were attached at the shutdown, and may not have noticed yet
 	BusAddress buffer_ = 0;   // of admin data, with a PRP list behind it; made at its first use
 };
 

@@ -20,10 +20,10 @@ template <class Record> Record as(const std::vector<std::byte> &data)
 
 uint32_t limit(uint32_t zero_based) { return zero_based == UINT32_MAX ? 0 : zero_based + 1; }
 
-// MDTS and ZASL are powers of two of 4 KiB; 0 means no limit of their own.
+// MDTS and ZASL are powers of two of 4 KiB; 0: no limit of its own.
 uint32_t transfer_limit(uint8_t exponent, uint32_t otherwise) { return exponent ? 1u << exponent : otherwise; }
 
-// Command set in a list of namespace identification descriptors; NVM if there is none.
+// Command set in a list of namespace identification descriptors; NVM by default.
 uint8_t command_set_of(const std::vector<std::byte> &list)
 {
 	size_t at = 0;

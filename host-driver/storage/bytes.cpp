@@ -8,7 +8,8 @@ namespace hz::store {
 
 namespace {
 
-// of[n][byte]: what a byte that n bytes follow does to the checksum ("slicing by 8", Kounavis and Berry, 2005).
+// of[n][byte]: contribution to the checksum of a byte followed by n bytes ("slicing by 8", Kounavis
+// and Berry, 2005).
 struct CrcTables {
 	uint32_t of[8][256] = {};
 	constexpr CrcTables()

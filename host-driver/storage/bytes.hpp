@@ -1,4 +1,4 @@
-// Little-endian numbers and texts in a row of bytes, and the checksum over them.
+// Little-endian numbers and strings in a byte buffer, and its checksum.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -16,7 +16,7 @@ using Bytes = std::vector<std::byte>;
 void put_number(Bytes &out, uint64_t value, unsigned width); // width: 1, 4 or 8 bytes
 void put_text(Bytes &out, std::string_view text);
 
-// Takes what put_* wrote, in the same order. Throws Damaged where there is less.
+// Decodes the output of put_*, in the same order. Throws Damaged at the end of the data.
 class Reader {
 public:
 	explicit Reader(std::span<const std::byte> data) : data_(data) {}

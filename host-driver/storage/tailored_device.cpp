@@ -1,4 +1,4 @@
-// TailoredDevice: what is held of a zone always lies at its write pointer.
+// TailoredDevice: held data of a zone are always at its write pointer.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/tailored_device.hpp"
 
@@ -15,7 +15,7 @@ ZoneState TailoredDevice::state(uint32_t zone)
 	return state;
 }
 
-// What the device refuses stays, but for what it has written of it.
+// Refused data stay held, except for the part that was written.
 void TailoredDevice::send(uint32_t zone, Held &held, uint64_t blocks, Safety safety)
 {
 	const auto drop = [&held](uint64_t count) {
@@ -44,7 +44,7 @@ void TailoredDevice::write(uint32_t zone, uint64_t block, std::span<const std::b
 	try {
 		send_whole(zone, held, safety);
 	} catch (const DeviceError &) {
-		// What this write brought is the caller's again; what was held before it is not.
+		// The data of this write belong to the caller again; data held before do not.
 		held.data.resize(block > held.block ? (block - held.block) * block_bytes : 0);
 		if (held.data.empty())
 			held_.erase(at);

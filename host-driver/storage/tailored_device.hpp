@@ -1,7 +1,9 @@
-// TailoredDevice: in front of a device, it makes superpages of what is written to zones, as IOTailor of ZMS does for the layer of files.
+// TailoredDevice: a wrapper around a device that combines writes to zones into superpages, as
+// IOTailor of ZMS does for the file layer.
 //
-// What is begun of a superpage stays in host memory until the rest of it comes, a write to its zone is to be durable, a flush, or a copy or a
-// write in place there: it is promised to nobody before. Reads find it. If the device refuses it later, it is kept, and every flush fails.
+// An incomplete superpage stays in host memory until it is complete, a durable write to its zone, a
+// flush, or a copy or an in-place write there; it is not acknowledged as durable before. Reads find
+// it. If the device refuses it later, it is kept, and every flush fails.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -46,7 +48,7 @@ public:
 
 private:
 	struct Held {
-		uint64_t block = 0; // of the zone, where the data begin
+		uint64_t block = 0; // of the zone: begin of the data
 		Bytes data;
 	};
 	void release(uint32_t zone, Safety safety);

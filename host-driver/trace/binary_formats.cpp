@@ -65,9 +65,9 @@ Parsed parse_vscsi2(std::string_view b, ParseState &state, Record &r, std::strin
 		r, why);
 }
 
-/* Time (4 bytes, usually seconds), object (8), size (4), number of the next access of the object (8). A cache's trace has no directions
- * and no addresses: all are reads, and object n is taken for 512-byte block n, which it is where block traces were converted; of a hash
- * the lower 53 bits count. */
+/* Time (4 bytes, usually seconds), object (8), size (4), number of the next access of the object
+ * (8). A cache trace has neither directions nor addresses: all records are reads, and object n is
+ * taken as 512-byte block n, as in converted block traces; of a hash the lower 53 bits count. */
 Parsed parse_oracle_general(std::string_view b, ParseState &state, Record &r, std::string &why)
 {
 	constexpr uint64_t most_blocks = 1ull << 53;

@@ -1,4 +1,5 @@
-/* What Linux's blktrace records, as blkparse prints it and as the kernel writes it. Both say the same of a request. */
+/* Linux blktrace, in blkparse's text form and in the kernel's binary form. Both have the same
+ * information. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 
@@ -9,7 +10,7 @@
 namespace hz::trace {
 namespace {
 
-/* Of a request's many events these tell its place and size: queued, issued to the driver, completed. */
+/* Events of a request with its place and size: queued, issued to the driver, completed. */
 bool wanted(char event, const ParseState &state)
 {
 	const bool known = event == 'Q' || event == 'D' || event == 'C';
@@ -18,7 +19,7 @@ bool wanted(char event, const ParseState &state)
 
 enum class Kind : uint8_t { none, read, write, write_zeroes, discard, append, reset, reset_all, finish, open, close };
 
-/* What a request is, by the bits of its action or by the letters that blkparse makes of them. */
+/* A request's operation and flags, from the bits of its action or from blkparse's letters. */
 struct Request {
 	Kind kind = Kind::none;
 	bool flush = false, fua = false; /* of the cache, before the request; of its own data */
@@ -71,13 +72,13 @@ struct KindLetters {
 	Kind kind;
 	uint16_t hints = 0;
 };
-/* The longer ones first. An N behind a flush says that nothing else is asked. */
+/* The longer ones first. An N after a flush means no further operation. */
 constexpr KindLetters kinds[] = {
 	{"ZRA", Kind::reset_all}, {"ZR", Kind::reset}, {"ZA", Kind::append},       {"ZF", Kind::finish},
 	{"ZO", Kind::open},       {"ZC", Kind::close}, {"WZ", Kind::write_zeroes}, {"DE", Kind::discard, hint_secure},
 	{"D", Kind::discard},     {"W", Kind::write},  {"R", Kind::read},          {"N", Kind::none}};
 
-/* FUA is an F behind the kind; a barrier, of kernels before 2.6.37, was both flushes. */
+/* FUA is an F after the kind; a barrier, of kernels before 2.6.37, was both flushes. */
 void take_flag(char letter, ParseState &state, Request &q)
 {
 	switch (letter) {

@@ -36,8 +36,8 @@ Parsed parse_msr(std::string_view line, ParseState &state, Record &r, std::strin
 	return ok ? Parsed::record : Parsed::error;
 }
 
-/* Timestamp,Response,IOType,LUN,Offset,Size: usually seconds; R, W or blank, which is neither and left out; bytes. A header line is
- * skipped. */
+/* Timestamp,Response,IOType,LUN,Offset,Size: usually seconds; R, W or blank (neither: left out);
+ * bytes. A header line is skipped. */
 Parsed parse_systor(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	const FieldList f = split_commas(line);

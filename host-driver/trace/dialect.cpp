@@ -1,4 +1,4 @@
-/* Telling the format of a trace and the unit of its times from its beginning. */
+/* Detects the format of a trace and its time unit from its beginning. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/dialect.hpp"
 
@@ -31,8 +31,9 @@ Candidate candidate_of(const Format &format)
 	return c;
 }
 
-/* Where the fields alone do not tell: the time of a Tencent line is Unix seconds, DiskSim's have a fraction and MQSim's have none, and the
- * times of a binary trace without a version or magic number never decrease, and its objects are accessed again later or never. */
+/* Rules for fields that several formats share: the time of a Tencent line is Unix seconds,
+ * DiskSim's have a fraction and MQSim's have none, and the times of a binary trace without a
+ * version or magic number never decrease, and its objects are accessed again later or never. */
 bool plausible(const Candidate &c, std::string_view item, const Record &record)
 {
 	if (c.format->name == "tencent")
@@ -119,7 +120,7 @@ std::vector<Candidate> try_lines(const std::vector<std::string> &sample, bool an
 	return candidates;
 }
 
-/* Of lines that are strange by their times alone the format is known all the same, and its reader says which line it is. */
+/* Lines with invalid times alone still determine the format; its reader reports the line. */
 const Format &format_of_lines(const TraceFile &file, const std::vector<std::string> &sample, uint64_t most_broken)
 {
 	const uint64_t most = std::min<uint64_t>(most_broken, sample.size() / 2);
@@ -131,7 +132,7 @@ const Format &format_of_lines(const TraceFile &file, const std::vector<std::stri
 	return best(file, candidates.empty() ? try_lines(sample, false) : candidates, most, false);
 }
 
-/* The first whole records of `head`, as this format cuts it. */
+/* The first whole records of `head` in this format. */
 void try_records(Candidate &c, std::string_view head)
 {
 	for (size_t i = 0; i < sample_items && head.size() >= c.format->record_bytes; i++) {
@@ -177,7 +178,7 @@ void choose_format(TraceFile &file, const ReaderOptions &options, std::vector<st
 		dialect.format = &format_of_lines(file, sample, options.skip_bad);
 }
 
-/* The first of the format's events that one of the first lines, or of the records in the first 4 KiB, has. */
+/* The first of the format's events found in the sample lines, or in the records of the first 4 KiB. */
 void choose_event(TraceFile &file, std::vector<std::string> &sample, Dialect &dialect)
 {
 	const Format &format = *dialect.format;

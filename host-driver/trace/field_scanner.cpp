@@ -97,7 +97,7 @@ bool same_word(std::string_view field, std::string_view word)
 std::string field_error(size_t number, std::string_view field, const char *expected)
 {
 	std::string shown(field.substr(0, 40));
-	for (char &c : shown) /* what a terminal would obey */
+	for (char &c : shown) /* terminal control characters */
 		c = std::iscntrl(static_cast<unsigned char>(c)) ? '?' : c;
 	return "field " + std::to_string(number) + " '" + shown + "': expected " + expected;
 }

@@ -1,4 +1,4 @@
-/* The table of trace formats and the helpers that their parsers share. */
+/* The table of trace formats and the helpers shared by their parsers. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 

@@ -17,22 +17,22 @@ namespace hz::trace {
 
 enum class Parsed { record, skip, error };
 
-/* What a parser remembers between the lines of one file. */
+/* A parser's state between the lines of one file. */
 struct ParseState {
 	uint64_t time_unit_ns = 1;    /* of the times in the lines; native lines are always in nanoseconds */
 	uint64_t address_unit = 4096; /* native: bytes per address unit */
 	bool shared_space = false;    /* native: all streams use one address space */
 	bool header_seen = false;
-	bool ended = false;               /* blkparse: what follows is its summary */
-	char event = 'Q';                 /* blkparse, blktrace: which of a request's events is the record; any_event: each that could be */
-	size_t payload_bytes = 0;         /* blktrace: of the record just parsed, to be passed over */
+	bool ended = false;               /* blkparse: the summary has begun */
+	char event = 'Q';                 /* blkparse, blktrace: the event that is the record; any_event: each candidate */
+	size_t payload_bytes = 0;         /* blktrace: of the record just parsed, to be skipped */
 	bool words = false;               /* native: from version 2 on any record has words behind it */
-	bool any_time = false;            /* a time below zero, or none, is no error: to find out the format of what has one */
+	bool any_time = false;            /* accept a negative or missing time: for format detection */
 	std::array<uint8_t, 7> columns{}; /* thesios: where the fields are, by its header */
 	uint64_t clock_ns = 0;            /* fio v2: sum of the waits */
 	std::map<std::string, uint64_t, std::less<>> names; /* host names, files and such → stream number */
 
-	LeftOut left_out; /* requests that became no records, and what was said of those that did */
+	LeftOut left_out; /* requests that became no records, and dropped properties of those that did */
 
 	uint64_t stream_of(std::string_view name);
 	/* Parsed::skip, counted. */
@@ -43,14 +43,14 @@ struct ParseState {
 
 struct Format {
 	std::string_view name;
-	const char *expected; /* one sentence: what a line or record looks like */
-	/* Parses one non-empty line, or one record. error: `why` says which field is wrong. */
+	const char *expected; /* one sentence: the form of a line or record */
+	/* Parses one non-empty line, or one record. error: `why` names the wrong field. */
 	Parsed (*parse)(std::string_view item, ParseState &state, Record &record, std::string &why);
 	const char *header;           /* the first line starts with this; nullptr: the format has none */
-	uint64_t time_unit_ns;        /* what its times usually count; 0: files differ (time_unit.hpp) */
+	uint64_t time_unit_ns;        /* usual unit of its times; 0: files differ (time_unit.hpp) */
 	bool unit_is_fixed;           /* no file of this format counts in another unit */
 	size_t record_bytes = 0;      /* of a binary file; 0: lines of text */
-	const char *events = nullptr; /* a request leaves several; the first of these that the file has is the record */
+	const char *events = nullptr; /* events of a request; the first of these found in the file is the record */
 };
 
 std::span<const Format> formats();
@@ -89,10 +89,11 @@ bool take_size(const FieldList &f, size_t index, uint64_t unit, uint64_t &out, s
 bool take_time(const FieldList &f, size_t index, const ParseState &state, uint64_t &out_ns, std::string &why);
 /* R or W, in either case. */
 bool take_letter(const FieldList &f, size_t index, Op &op, std::string &why);
-/* A SCSI opcode: which operation it is; skip: none of a disk's data, left out by name. */
+/* Maps a SCSI opcode to an operation; skip: no access to disk data, left out by name. */
 Parsed scsi_operation(uint64_t opcode, ParseState &state, Record &r);
 bool take_stream(const FieldList &f, size_t index, const char *expected, uint64_t &stream, std::string &why);
-/* Of a binary record, with the same limits; `value` counts units. False sets why, which names the field. */
+/* For a binary record, with the same limits; `value` counts units. False sets why, which names the
+ * field. */
 bool check_offset(const char *field, uint64_t value, uint64_t unit, uint64_t &out, std::string &why);
 bool check_size(const char *field, uint64_t value, uint64_t &out, std::string &why);
 /* A device number as Linux has it, from its two parts. */

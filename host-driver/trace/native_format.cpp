@@ -82,7 +82,7 @@ const Verb *find_verb(std::string_view word)
 	return nullptr;
 }
 
-/* What stands behind the fields of an operation, in any order. Version 1 knows `durable` only. */
+/* Words after the fields of an operation, in any order. Version 1 has `durable` only. */
 bool take_words(const FieldList &f, size_t index, const ParseState &state, Record &r, std::string &why)
 {
 	for (; index < f.count; index++) {

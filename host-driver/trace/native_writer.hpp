@@ -9,11 +9,12 @@
 
 namespace hz::trace {
 
-/* Addresses and lengths in bytes (unit=1), so that nothing is rounded, whatever format the records are from. */
+/* Addresses and lengths in bytes (unit=1), so that nothing is rounded, for any source format. */
 class NativeWriter {
 public:
-	/* A new file, or standard output for "-". What is written goes to a file beside it that finish() renames, so that there is never
-	 * half a trace. Throws TraceError; a file that exists is refused. */
+	/* A new file, or standard output for "-". Writes to a temporary file next to it, which
+	 * finish() renames, so that there is never half a trace. Throws TraceError; an existing
+	 * file is refused. */
 	explicit NativeWriter(const std::string &path);
 	NativeWriter(const NativeWriter &) = delete;
 	NativeWriter &operator=(const NativeWriter &) = delete;
@@ -34,7 +35,8 @@ private:
 	uint64_t records_ = 0;
 };
 
-/* "0 3 write 4096 8192", at most longest_line characters, without an end; returns the end of what was written. */
+/* "0 3 write 4096 8192", at most longest_line characters, without a terminator; returns the end of
+ * the text. */
 inline constexpr size_t longest_line = 192;
 char *write_line(char *out, const Record &record);
 

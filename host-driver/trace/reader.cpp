@@ -39,7 +39,7 @@ Reader::Reader(std::string_view content, const std::string &name, const ReaderOp
 	state_ = first_state(dialect_);
 }
 
-/* Without its header line nothing of a file can be read, so that line is never passed over. */
+/* Without its header line a file cannot be parsed, so that line is never skipped. */
 void Reader::pass_over(const std::string &why)
 {
 	const std::string word = item_word(*dialect_.format);

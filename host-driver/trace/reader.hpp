@@ -10,8 +10,8 @@
 
 namespace hz::trace {
 
-/* Streaming, constant memory. Passes over as many broken lines (or records of a binary file) as the dialect allows; throws TraceError
- * "file:line: …" with what was expected on the next one. */
+/* Streaming, constant memory. Skips as many broken lines (or records of a binary file) as the
+ * dialect allows; on the next one throws TraceError "file:line: …" with the expected form. */
 class Reader : public RecordStream {
 public:
 	Reader(const std::string &path, const Dialect &dialect);
@@ -25,7 +25,7 @@ public:
 	/* Broken lines so far, and the first ones as sentences. */
 	uint64_t skipped() const { return skipped_; }
 	const std::vector<std::string> &skipped_lines() const { return skipped_lines_; }
-	/* What the lines so far say and the records do not. */
+	/* Properties of the lines so far that records do not have. */
 	const LeftOut &left_out() const { return state_.left_out; }
 
 	static constexpr size_t most_sentences = 10;

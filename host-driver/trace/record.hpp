@@ -1,4 +1,4 @@
-/* One operation of a trace, whatever its format was. */
+/* One operation of a trace, independent of its format. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -12,15 +12,16 @@ namespace hz::trace {
 enum class Op : uint8_t { read, write, append, flush, trim, reset, finish, open, close, reset_all };
 inline constexpr size_t operations = size_t(Op::reset_all) + 1;
 
-/* On addresses, of any device: read, write and trim. */
+/* Operations on addresses, of any device: read, write and trim. */
 inline bool moves_data(Op op) { return op == Op::read || op == Op::write || op == Op::trim; }
 inline bool stores(Op op) { return op == Op::write || op == Op::append; }
 
-/* What a record says beside, and no NVMe command of a replay can: kept, and counted as left out there. */
+/* Marks of a record that no NVMe command of a replay can express: kept, and counted as left out
+ * there. */
 enum Hint : uint16_t {
-	hint_sync = 1,        /* somebody waits for it */
+	hint_sync = 1,        /* synchronous: a process waits for it */
 	hint_metadata = 2,    /* of a file system */
-	hint_ahead = 4,       /* nobody asked for it yet */
+	hint_ahead = 4,       /* read-ahead: not yet requested */
 	hint_atomic = 8,      /* whole or not at all */
 	hint_secure = 16,     /* trim: no copy may stay */
 	hint_urgent = 32,     /* before others */
@@ -30,7 +31,7 @@ inline constexpr size_t hints = 7;
 
 struct Record {
 	uint64_t time_ns = 0;      /* of arrival; each format has its own zero */
-	uint64_t stream = 0;       /* device, volume, file, process or queue of the trace: what happens in it happens in order */
+	uint64_t stream = 0;       /* device, volume, file, process or queue of the trace: its operations are in order */
 	bool shared_space = false; /* all streams use one address space; else each has its own */
 	Op op = Op::read;
 	bool zoned = false; /* `zone` is given and offset counts from the start of that zone (native format) */
@@ -38,11 +39,11 @@ struct Record {
 	uint64_t offset = 0; /* bytes */
 	uint64_t bytes = 0;
 	bool durable = false;     /* write, append: durable when it completes (FUA) */
-	bool flush_first = false; /* write, append: begins when what was completed before is durable (a Flush before it) */
+	bool flush_first = false; /* write, append: begins after earlier completed writes are durable (a Flush before it) */
 	uint16_t hints = 0;       /* of enum Hint */
 };
 
-/* What a trace says and its records, or a replay of them, do not: how often each. */
+/* Properties of a trace that its records, or their replay, lack: count of each. */
 using LeftOut = std::map<std::string, uint64_t, std::less<>>;
 
 /* what() is "file:line: sentence". */

@@ -27,7 +27,7 @@ bool fio_operation(std::string_view word, Op &op)
 
 bool fio_file_action(std::string_view word) { return word == "add" || word == "open" || word == "close"; }
 
-/* The action stands further behind than it should. fio cannot read such a log either. */
+/* The action is not at its place: the file name has blanks. fio cannot read such a log either. */
 bool blank_in_name(const FieldList &f, size_t first, std::string &why)
 {
 	Op op;
@@ -120,7 +120,8 @@ Parsed parse_disksim(std::string_view line, ParseState &state, Record &r, std::s
 	return Parsed::record;
 }
 
-/* time pid process lba sectors R|W major minor [md5]: usually nanoseconds; 512-byte sectors. What was hashed does not matter here. */
+/* time pid process lba sectors R|W major minor [md5]: usually nanoseconds; 512-byte sectors. The
+ * hash is ignored. */
 Parsed parse_fiu(std::string_view line, ParseState &state, Record &r, std::string &why)
 {
 	const FieldList f = split_spaces(line);

@@ -28,7 +28,7 @@ Parsed read_column_names(const FieldList &f, ParseState &state, std::string &why
 	return Parsed::skip;
 }
 
-/* The request's priority; of others nothing is said. */
+/* The request's priority; other classes have no mark. */
 void take_class(std::string_view word, Record &r)
 {
 	if (same_word(word, "latency_sensitive"))
@@ -37,7 +37,7 @@ void take_class(std::string_view word, Record &r)
 		r.hints |= hint_background;
 }
 
-/* FNV-1a: a trace names millions of files, more than could be remembered. */
+/* FNV-1a: a trace names millions of files, too many for a table. */
 uint64_t number_of(std::string_view name)
 {
 	uint64_t hash = 0xcbf29ce484222325;

@@ -1,4 +1,4 @@
-/* What one unit of a vscsi trace's times is. */
+/* Detects the time unit of a vscsi trace. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/time_unit.hpp"
 

@@ -1,4 +1,4 @@
-/* What one unit of a trace's times is, for the format whose files differ. */
+/* Time unit of a trace, for the one format whose files differ. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -11,14 +11,15 @@ namespace hz::trace {
 struct UnitGuess {
 	uint64_t unit_ns;
 	bool certain;    /* else the other unit is as likely */
-	std::string why; /* what in the lines says so */
+	std::string why; /* the evidence in the lines */
 };
 
-/* vscsi: the driver that records these traces counts microseconds, but conversions in circulation count whole seconds. `lines`: the
- * first ones of a file, as many as there are up to 1000.
+/* vscsi: the driver that records these traces counts microseconds, but conversions in circulation
+ * count whole seconds. `lines`: the first ones of a file, up to 1000.
  *
- * A time with a fraction, or a unit in which more than a million requests a second would have come, means seconds; a time that no
- * clock reaches in seconds, or less than one request a minute, means microseconds. Between the two the lines do not tell. */
+ * A time with a fraction, or a unit that would give more than a million requests a second, means
+ * seconds; a time beyond any clock in seconds, or less than one request a minute, means
+ * microseconds. Between the two the lines are ambiguous. */
 UnitGuess guess_vscsi_unit(std::span<const std::string> lines);
 
 } // namespace hz::trace

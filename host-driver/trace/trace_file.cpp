@@ -1,4 +1,4 @@
-/* What a trace file holds, line by line or record by record. */
+/* Contents of a trace file, line by line or record by record. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/trace_file.hpp"
 
@@ -31,7 +31,7 @@ constexpr Magic magics[] = {
 	{"zstd", std::string_view("\x28\xb5\x2f\xfd", 4)},
 };
 
-constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; /* of UTF-8, as some programs begin a text */
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; /* of UTF-8, at the begin of some programs' texts */
 
 const char *tool_for(int fd)
 {
@@ -95,8 +95,9 @@ void TraceFile::close_files()
 		close(file_);
 }
 
-/* The tool reads the open file as its standard input and writes into a pipe that becomes our fd. It is in a process group of its own:
- * Ctrl-C on the terminal is for this program, which goes on reading until it has ended in good order. Returns what went wrong. */
+/* The tool reads the open file as its standard input and writes into a pipe that becomes our fd. It
+ * is in its own process group: Ctrl-C on the terminal reaches only this program, which reads on
+ * until it ends in order. Returns the error. */
 std::string TraceFile::start_tool(const char *tool)
 {
 	int ends[2];
@@ -106,7 +107,7 @@ std::string TraceFile::start_tool(const char *tool)
 	posix_spawnattr_init(&attributes);
 	sigset_t usual;
 	sigemptyset(&usual);
-	sigaddset(&usual, SIGPIPE); /* so that it ends when nobody reads */
+	sigaddset(&usual, SIGPIPE); /* so that it ends when the reader closes */
 	posix_spawnattr_setsigdefault(&attributes, &usual);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
 	posix_spawn_file_actions_t actions;

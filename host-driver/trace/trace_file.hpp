@@ -1,4 +1,5 @@
-/* What a trace file holds, line by line or record by record; it may be compressed. Constant memory. */
+/* Contents of a trace file, line by line or record by record; it may be compressed. Constant
+ * memory. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -9,9 +10,9 @@
 
 namespace hz::trace {
 
-/* Compression is told by the first bytes, not the name: xz, gzip and zstd data go through the tool of that name, started
- * without a shell. What is no regular file, lines longer than max_line bytes, NULs in lines, records that end early and damaged archives
- * throw TraceError. */
+/* The first bytes, not the name, determine the compression: xz, gzip and zstd data go through the
+ * tool of that name, started without a shell. Irregular files, lines longer than max_line bytes,
+ * NULs in lines, truncated records and damaged archives throw TraceError. */
 class TraceFile {
 public:
 	static constexpr size_t max_line = 4096;
@@ -27,16 +28,16 @@ public:
 	bool next_line(std::string_view &line);
 	/* Next `size` bytes, at most 4096, valid until the next call; false at the end. */
 	bool next_record(size_t size, std::string_view &record);
-	/* Passes over so many bytes, which belong to the last record. */
+	/* Skips this number of bytes, which belong to the last record. */
 	void skip(size_t size);
-	/* The first bytes of the content, up to 4096; before anything else was taken. */
+	/* The first bytes of the content, up to 4096; before any other call. */
 	std::string_view head();
 	uint64_t number() const { return number_; } /* of the last line or record, from 1 */
 	const std::string &name() const { return name_; }
 	/* The tool that unpacks it; nullptr: it is not compressed. */
 	const char *compression() const { return tool_; }
 	[[noreturn]] void fail(const std::string &sentence) const;
-	/* How much of the file, compressed as it is, was read: 0 to 1000000. */
+	/* Read part of the file, in compressed bytes: 0 to 1000000. */
 	uint32_t progress_ppm() const;
 
 private:

@@ -14,8 +14,9 @@ namespace hz::wl {
 
 class BlockGenerator : public BlockSource {
 public:
-	/* space: sectors of the thread's address space, of which the spec uses `span`. `sharers` threads use the same space, and this one,
-	 * number `index` of them, prepares its part of it. */
+	/* space: sectors of the thread's address space; the spec's `span` is the part used.
+	 * `sharers` threads use the same space, and this one, number `index` of them, prepares its
+	 * part of it. */
 	BlockGenerator(const ThreadSpec &spec, uint64_t space, uint64_t seed, uint32_t index = 0, uint32_t sharers = 1);
 	bool prepare(BlockOp &op) override;
 	bool next(BlockOp &op) override;

@@ -1,4 +1,5 @@
-/* Block operations: what an application asks of a conventional disk; a mapping turns them into zoned commands. */
+/* Block operations of an application on a conventional disk; a mapping turns them into zoned
+ * commands. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -8,7 +9,7 @@
 
 namespace hz::wl {
 
-enum class BlockVerb : uint8_t { read, write, trim, flush }; /* trim: what is there is not needed any more */
+enum class BlockVerb : uint8_t { read, write, trim, flush }; /* trim: discards the sectors */
 
 /* Sectors of 4 KiB in the thread's own address space, which starts at 0. */
 struct BlockOp {
@@ -21,13 +22,13 @@ struct BlockOp {
 	bool after_flushes = false; /* write: begins when the flushes before it have completed */
 };
 
-/* Operations of one thread, first the ones that prepare the disk, then the measured ones. */
+/* Operations of one thread, first the preparation of the disk, then the measured ones. */
 class BlockSource {
 public:
 	virtual ~BlockSource() = default;
 	virtual bool prepare(BlockOp &op) = 0;       /* false: prepared */
 	virtual bool next(BlockOp &op) = 0;          /* false: the end */
-	virtual bool timed() const { return false; } /* measured operations have times of their own, not_before_ns */
+	virtual bool timed() const { return false; } /* measured operations have arrival times, not_before_ns */
 	virtual uint32_t progress_ppm() const = 0;   /* of the measured operations */
 	virtual nlohmann::json cost() const { return nlohmann::json::object(); }
 };

@@ -1,4 +1,5 @@
-/* Where a replay thread gets its commands from: generators of zoned operations and mappings of block operations. */
+/* Source: provides the commands of a replay thread: generators of zoned operations and mappings of
+ * block operations. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -11,14 +12,14 @@
 
 namespace hz::wl {
 
-/* The workload asks for what the device cannot do; what() is one sentence. */
+/* The workload needs something that the device lacks; what() is one sentence. */
 struct WorkloadError : std::runtime_error {
 	using std::runtime_error::runtime_error;
 };
 
 enum class Op : uint8_t { read, write, append, flush, reset, reset_all, finish, open, close, deallocate };
 
-/* Who caused a command: the workload, or the mapping's own housekeeping. */
+/* Cause of a command: the workload, or the mapping's own housekeeping. */
 enum class Cause : uint8_t { user, gc };
 
 inline constexpr uint64_t unknown_version = UINT64_MAX;
@@ -37,12 +38,11 @@ struct Request {
 	uint32_t sectors = 0;       /* read, write, append, deallocate */
 	bool fua = false;           /* write: durable when it completes */
 	bool after_flushes = false; /* write, append: its source held it back until the flushes before it had completed */
-	bool durable = false;       /* write, append: asks the device for protection from a loss of power */
+	bool durable = false;       /* write, append: requests protection from a power cut */
 	uint64_t think_ns = 0;      /* the thread pauses this long before it submits */
 	uint64_t not_before_ns = 0; /* earliest arrival, counted from the start of the phase */
 	uint64_t tag = 0;           /* the source's own */
-	std::vector<Stamp> stamps;  /* write, append: what to write; read: what must come back, or
-	                                newer (newest_version). One per sector */
+	std::vector<Stamp> stamps;  /* write, append: data to write; read: expected data, or newer (newest_version). One per sector */
 };
 
 enum class Step {
@@ -51,44 +51,49 @@ enum class Step {
 	done,    /* nothing more in this phase */
 };
 
-/* A sector that holds data which the workload wrote last. */
+/* A sector last written by the workload. */
 struct LiveSector {
 	uint64_t lba = 0;
 	Stamp stamp;
 };
 
-/* A pure state machine: what next() returns depends on the seed and on the order and content of complete() and arrives() calls only.
- * Used by one thread. At least one command is outstanding whenever next() says blocked. */
+/* A pure state machine: the result of next() depends only on the seed and on the order and content
+ * of complete() and arrives() calls. Used by one thread. At least one command is outstanding
+ * whenever next() returns blocked. */
 class Source {
 public:
 	virtual ~Source() = default;
 	/* Device time since the phase began, as the thread has come to know it; before next() and complete(). */
 	virtual void at(uint64_t ns) { (void)ns; }
 	virtual Step next(Request &request) = 0;
-	/* Whether, in this phase, next() may be asked for commands before they arrive: none has a time of its own (not_before_ns). */
+	/* Whether, in this phase, next() may be called for commands before they arrive: none has an
+	 * arrival time (not_before_ns). */
 	virtual bool plans_ahead() const { return false; }
-	/* Of a source that plans ahead: whether what next() says now, unless it is blocked, is what it would say when the command arrives, as
-	 * long as none fails. If not, it is asked then. */
+	/* For a source that plans ahead: whether the result of next() now, unless blocked, is the
+	 * same as at the command's arrival, if no command fails. If not, it is called at the
+	 * arrival. */
 	virtual bool foresees() { return true; }
-	/* Called for every issued request, in their order, when it arrives: after the complete() of what completed before. held: blocked had
-	 * kept it back. */
+	/* Called for every issued request, in order, at its arrival: after complete() of all
+	 * earlier completions. held: blocked had delayed it. */
 	virtual void arrives(Request &request, bool held) { (void)request, (void)held; }
-	/* Called for every issued request, in completion order. status 0 is success; result: the LBA of an append. */
+	/* Called for every issued request, in completion order. status 0 is success; result: the
+	 * LBA of an append. */
 	virtual void complete(const Request &request, uint16_t status, uint64_t result) = 0;
-	/* A read is about to be completed: the newest version that its sector `index` may have brought. The stamp's own, unless writes
-	 * of the sector were under way at the same time. */
+	/* Before a read is completed: the newest version that it may return for sector `index`. The
+	 * stamp's own, unless writes of the sector were under way at the same time. */
 	virtual uint64_t newest_version(const Request &request, uint32_t index) { return request.stamps[index].version; }
-	/* The newest version of that sector which was a deallocation, that is zeros, if the read may have brought it; else 0. */
+	/* The newest version of that sector that was a deallocation (zeros), if the read may return
+	 * it; else 0. */
 	virtual uint64_t newest_zeros(const Request &request, uint32_t index) { return (void)request, (void)index, 0; }
-	/* Whether the workload asks for what the device refuses with this status, so that it is no failure. */
+	/* Whether the workload provokes this status deliberately, so that it is no failure. */
 	virtual bool provokes(uint16_t status) const { return (void)status, false; }
 	/* A run has two phases: preparation (prefill, preload), then measurement. Called between them with nothing outstanding. */
 	virtual void begin_measurement() = 0;
 	/* Progress of the phase in parts of 1e6. */
 	virtual uint32_t progress_ppm() const = 0;
-	/* Every sector whose content is known, with nothing outstanding; ascending within a zone. */
+	/* Every sector with known content, with nothing outstanding; ascending within a zone. */
 	virtual std::vector<LiveSector> live() = 0;
-	/* What the mapping did, for result.json; null if it does nothing. */
+	/* Cost of the mapping, for result.json; null if it has none. */
 	virtual nlohmann::json cost() const { return nullptr; }
 };
 

@@ -47,29 +47,29 @@ struct ThreadSpec {
 	uint32_t zone_depth = 0;        /* writes in flight per zone; 0 = no limit */
 	bool reset_when_full = true;
 	bool append = false;
-	double durable_ratio = 0.0;                /* part of the writes that ask for protection from a loss of power */
+	double durable_ratio = 0.0;                /* share of writes with protection from a power cut */
 	uint32_t flush_every = 0;                  /* writes between flushes; 0 = never */
 	uint64_t total_ops = 0, total_sectors = 0; /* the first one reached ends the thread; 0 = no such limit */
 	double span = 1.0;                         /* used part of the thread's space; zones: reads only */
 	uint64_t span_sectors = 0;                 /* the same as a size; 0 = not given */
-	double prefill = 0.0;                      /* part of the address space that is written before the measurement */
+	double prefill = 0.0;                      /* share of the address space written before the measurement */
 };
 
 struct TraceSpec {
 	std::string file;
 	std::string format = "auto";
-	uint64_t time_unit_ns = 0; /* 0 = the format's usual one, or what the lines show */
+	uint64_t time_unit_ns = 0; /* 0 = the format's usual one, or detected from the lines */
 	uint64_t skip_bad = 0;     /* broken lines to pass over */
 	Timing timing = Timing::closed;
 	double time_scale = 1.0; /* open: device time per trace time */
 	uint32_t threads = 4, queue_depth = 8;
 	Split split = Split::automatic;
 	Fit fit = Fit::wrap;
-	bool preload = true;  /* write what the trace reads before it writes it, before the measurement */
+	bool preload = true;  /* before the measurement, write sectors that the trace reads before it writes them */
 	uint64_t max_ops = 0; /* records to replay; 0 = all */
 	uint32_t repeat = 1;
 	bool durable = true;   /* ask the device for the durability that records ask for */
-	std::string block_key; /* of the keys that were given one that means nothing where zones are replayed directly; or empty */
+	std::string block_key; /* a given key without meaning for a direct replay on zones; or empty */
 };
 
 /* IOTailor between the workload and its queues. Sizes in sectors. */
@@ -79,7 +79,8 @@ struct TailorSpec {
 	uint64_t hold_ns = 10000000; /* how long a write is held at most */
 };
 
-/* So many that neither the device nor the host thread waits for the other. Queues have room for them, whether they are used or not. */
+/* Enough that neither the device nor the host thread waits for the other. Queues always reserve
+ * room for them. */
 inline constexpr uint32_t most_ahead = 32;
 
 struct Workload {
@@ -89,37 +90,39 @@ struct Workload {
 	uint64_t seed = 1;
 	bool verify = true;
 	uint32_t ahead = most_ahead;            /* commands that a thread places before they arrive, if it can: costs no device time */
-	bool shared = false;                    /* every thread uses the whole block namespace, of which it prepares its part only */
+	bool shared = false;                    /* all threads share the whole block namespace; each prepares its part */
 	std::vector<uint32_t> namespaces = {1}; /* NSIDs: thread i works on the i-th, modulo their number */
 	bool keep_prepared =
 		false; /* the device is shut down when it is prepared, and kept: runs with the same preparation begin with it */
 	uint32_t turnaround_ns = 4000;
-	double over_provisioning = 0.20; /* part of a thread's zones that the log mapping hides from its address space */
+	double over_provisioning = 0.20; /* share of a thread's zones reserved by the log mapping */
 	uint32_t gc_low_zones = 2;       /* log mapping collects while fewer zones are free */
 	std::vector<ThreadSpec> threads; /* empty for a trace */
 	std::optional<TraceSpec> trace;
 	std::optional<TailorSpec> tailor;
 
 	size_t thread_count() const { return trace ? trace->threads : threads.size(); }
-	/* Of the data that a run writes to a namespace: others have other data. */
+	/* Seed of a run's data in a namespace; differs for each. */
 	uint64_t seed_of(uint32_t nsid) const { return seed + nsid - 1; }
 };
 
-/* Throw conf::ConfigError. A relative trace file is looked up beside the workload file, then in the current directory. */
+/* Throw conf::ConfigError. A relative trace file is searched in the workload file's folder, then in
+ * the current directory. */
 Workload load_workload(const std::string &path);
 Workload parse_workload(const std::string &text, const std::string &name);
 
-/* The same with every n-th thread only, from `first` on: what one of n namespaces has of it. */
+/* The same with every n-th thread only, from `first` on: the part of one of n namespaces. */
 Workload part_of(const Workload &workload, size_t first, size_t n);
 
 nlohmann::json workload_to_json(const Workload &workload);
 
 /* Whether something may be written before the measurement. */
 bool prepares(const Workload &workload);
-/* The same preparation, and nothing of the measurement: equal for workloads that differ in this only. */
+/* The same preparation without the measurement: equal for workloads that differ in the measurement
+ * only. */
 Workload preparation_of(const Workload &workload);
 
-/* A trace without a mapping of its own: log on zones, direct on a block namespace. */
+/* Default mapping of a trace: log on zones, direct on a block namespace. */
 void choose_mapping(Workload &workload, bool zoned);
 
 /* Smaller run of the same kind: totals and trace records divided by `divisor` (at least one operation stays). */

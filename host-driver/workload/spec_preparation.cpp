@@ -1,4 +1,4 @@
-/* What of a workload has to do with its preparation. */
+/* The part of a workload that determines its preparation. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/spec.hpp"
 

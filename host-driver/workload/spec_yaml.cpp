@@ -200,7 +200,7 @@ void read_threads(Fields &f, Workload &w)
 			f.fail("common", "the workload never ends: give total_ops or total_bytes");
 }
 
-/* What a trace needs shows only when it is read. */
+/* The preparation of a trace is known only after reading it. */
 void read_prepared(Fields &f, Workload &w)
 {
 	uint32_t kept = 0;
@@ -241,8 +241,7 @@ Workload read_workload(YAML::Node root, const std::string &file)
 	if (w.shared && w.trace)
 		f.fail("shared", "a trace says itself where its records go: remove the key");
 	if (w.shared && w.verify)
-		f.fail("shared",
-		       "threads overwrite each other's sectors, so nobody can say what a read must bring: give verify: false too");
+		f.fail("shared", "threads overwrite each other's sectors, so the data of a read are not known: give verify: false too");
 	f.finish();
 	return w;
 }

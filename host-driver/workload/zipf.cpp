@@ -8,7 +8,7 @@ namespace hz::wl {
 
 Zipf::Zipf(uint64_t items, double theta) : items_(items), theta_(theta)
 {
-	low_ = integral(1.5) - 1; /* the first item keeps its whole weight of 1 */
+	low_ = integral(1.5) - 1; /* the first item keeps its full weight of 1 */
 	high_ = integral(double(items) + 0.5);
 	shortcut_ = 2 - integral_inverse(integral(2.5) - density(2));
 }

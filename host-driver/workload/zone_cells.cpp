@@ -1,4 +1,4 @@
-/* Book-keeping of the zones that a direct workload writes. */
+/* Book-keeping of the zones written by a direct workload. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/zone_cells.hpp"
 

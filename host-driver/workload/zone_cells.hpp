@@ -1,4 +1,4 @@
-/* Book-keeping of the zones that a direct workload writes: what was issued, what is readable, what is under way. */
+/* Book-keeping of the zones written by a direct workload: sectors issued, readable, and under way. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -35,7 +35,7 @@ public:
 	/* Zones with something to read, in an order that depends on the history only. */
 	const std::vector<uint32_t> &readable() const { return readable_; }
 	Stamp stamp(uint32_t index, uint64_t offset) const;
-	/* Everything readable, zone by zone; not of lost zones. */
+	/* All readable sectors, zone by zone; not of lost zones. */
 	std::vector<LiveSector> live() const;
 
 	/* Sectors at `offset` are on the device now. */

@@ -1,8 +1,9 @@
 /* Synthetic zoned workload of one thread.
  *
- * A lane is a place for one zone under writing. A full zone leaves its lane; the lane then takes the next empty zone, or the
- * next full zone after resetting it. Which command comes next is drawn once and kept until it can be issued, so that the
- * sequence of draws does not depend on how often next() is asked. */
+ * A lane is a place for one zone under writing. A full zone leaves its lane; the lane then takes
+ * the next empty zone, or the next full zone after resetting it. The next command is drawn once and
+ * kept until it can be issued, so that the sequence of draws does not depend on the number of
+ * next() calls. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/zone_generator.hpp"
 
@@ -135,14 +136,14 @@ Step ZoneGenerator::next(Request &request)
 	return pending_ == Choice::read ? issue_read(request) : issue_write(request);
 }
 
-/* Readers read what lies there, and writers write on; what is read between writes depends on which of them have ended. */
+/* Read-only and write-only phases can be planned; in a mix, reads depend on completed writes. */
 bool ZoneGenerator::plans_ahead() const
 {
 	const bool writes = preparing_ || spec_.read_ratio <= 0;
 	return writes ? !spec_.zone_depth : spec_.read_ratio >= 1;
 }
 
-/* Which zone is written next after a reset depends on when that ends. */
+/* The next zone written after a reset depends on the reset's end. */
 bool ZoneGenerator::foresees()
 {
 	const bool resets = !preparing_ && spec_.read_ratio <= 0 && spec_.reset_when_full;
@@ -188,8 +189,8 @@ Step ZoneGenerator::issue_read(Request &request)
 	return Step::issue;
 }
 
-/* A block of the span is drawn first, so that popularity sticks to places; what is not readable yet is
- * folded into what is. */
+/* Draws a block of the span first, so that popularity is tied to places; then folds unreadable
+ * places into the readable part. */
 void ZoneGenerator::random_place(uint32_t &zone, uint64_t &offset)
 {
 	const uint64_t block = zipf_ ? mix64(zipf_->draw(random_)) % span_blocks_ : random_.below(span_blocks_);
@@ -257,7 +258,7 @@ std::optional<uint32_t> ZoneGenerator::find_full()
 	return std::nullopt;
 }
 
-/* A lane whose zone takes another write now. waiting: there is none now, but a completion may give one. */
+/* A lane whose zone takes another write now. waiting: none now, but a completion may provide one. */
 std::optional<size_t> ZoneGenerator::writable_lane(bool &waiting)
 {
 	const size_t first = spec_.write_pattern == Pattern::random && !preparing_ ? random_.below(lanes_.size()) : turn_;

@@ -53,7 +53,7 @@ private:
 	Random random_;
 	std::optional<Zipf> zipf_;
 	uint64_t blocks_per_zone_, total_weight_ = 0;
-	uint64_t span_sectors_, span_blocks_; /* reads stay in the first so many of the zones' sectors, blocks */
+	uint64_t span_sectors_, span_blocks_; /* reads stay in the first sectors, blocks of the zones */
 	bool preparing_ = true;
 	uint64_t prefill_sectors_;
 

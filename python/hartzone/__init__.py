@@ -1,7 +1,8 @@
 """An emulated multi-core zoned SSD from Python.
 
-Device and Queue are libhartzone's (hartzone.h): commands on a device of one's own. run() and sweep() call the hartzone program: whole
-workloads and traces with many threads, verified, whose results come back as dictionaries, or as pandas DataFrames where pandas is there.
+Device and Queue wrap libhartzone (hartzone.h): commands on your own device. run() and sweep() call
+the hartzone program: whole workloads and traces with many threads, verified; results are
+dictionaries, or pandas DataFrames if pandas is installed.
 """
 # SPDX-License-Identifier: BSD-3-Clause
 from hartzone.device import BLOCK_BYTES, IN_PLACE_BUDGET, Device, InPlace, Info, Queue, StatusError, Zone, ZoneState

@@ -94,7 +94,7 @@ def functions():
             function = getattr(loaded, name)
             function.restype, function.argtypes = result, arguments
     except (OSError, AttributeError) as error:
-        raise HartzoneError(f"{path} cannot be used: {error}; build it anew with ./hartzone build") from error
+        raise HartzoneError(f"{path} cannot be used: {error}; rebuild it with ./hartzone build") from error
     return loaded
 
 

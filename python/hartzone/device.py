@@ -45,7 +45,7 @@ class Zone(typing.NamedTuple):
 
 
 class Info(typing.NamedTuple):
-    """In blocks of 4 KiB; all about zones is 0 on a block device; limits: 0 is none."""
+    """In blocks of 4 KiB; zone fields are 0 on a block device; limits: 0 means none."""
     blocks: int
     zone_blocks: int
     zone_capacity: int
@@ -56,7 +56,7 @@ class Info(typing.NamedTuple):
     max_transfer: int
     durable_writes: int  # 1: durable=True is honoured, else refused
     protection: int  # 1: every block is checked end to end (status 0x282, 0x284 if it is wrong)
-    in_place: int  # so many blocks of sequential zones may be written again; 0: in_place=True is refused
+    in_place: int  # limit of overwritten blocks in sequential zones; 0: in_place=True is refused
 
 
 class InPlace(typing.NamedTuple):
@@ -81,7 +81,7 @@ def check(code):
 
 
 class Handle:
-    """What is open until it is closed, at the latest at the end of a with statement."""
+    """A resource that is open until close(), at the latest at the end of a with statement."""
     _handle = None
 
     def __enter__(self):
@@ -98,10 +98,12 @@ class Handle:
 
 
 class Device(Handle):
-    """Boots a device, or joins one that another process of this user has launched (attach: its run directory).
+    """Boots a device, or joins one launched by another process of this user (attach: its run
+    directory).
 
-    device: a file, or a name of configs/devices; image: keeps the flash; clock: "virtual" (device time) or "real". A device is used by one
-    thread at a time, each of its queues by a thread of its own."""
+    device: a file, or a name of configs/devices; image: keeps the flash; clock: "virtual" (device
+    time) or "real". A device is used by one thread at a time, each of its queues by its own thread.
+    """
 
     def __init__(self, device=None, *, image=None, workers=0, clock="virtual", attach=None):
         if clock not in ("virtual", "real"):
@@ -117,14 +119,14 @@ class Device(Handle):
         self._queues = set()
 
     def close(self):
-        """An orderly shutdown: everything is durable. What is attached is only left."""
+        """An orderly shutdown: everything is durable. An attached device stays up."""
         if self._handle:
             self._close_queues()
             handle, self._handle = self._handle, None
             check(binding.functions().hartzone_close(handle))
 
     def kill(self):
-        """A power cut: what was not flushed may be lost."""
+        """A power cut: data not flushed may be lost."""
         if self._handle:
             handle, self._handle = self._handle, None
             binding.functions().hartzone_kill(handle)
@@ -149,7 +151,7 @@ class Device(Handle):
         return Info(*(getattr(info, name) for name, _ in info._fields_))
 
     def in_place(self):
-        """The budget of writes in place, and how it is used."""
+        """The budget of writes in place, and its use."""
         found = binding.InPlace()
         check(binding.functions().hartzone_get_in_place(self.handle, ctypes.byref(found)))
         return InPlace(*(getattr(found, name) for name, _ in found._fields_))
@@ -224,7 +226,8 @@ class Queue(Handle):
         check(binding.functions().hartzone_write_zeroes(self.handle, block, blocks, how))
 
     def deallocate(self, *ranges):
-        """Each (block, blocks): outside of sequential zones these read as zeros afterwards, and take no place."""
+        """Each (block, blocks): outside of sequential zones these read as zeros afterwards, and
+        take no space."""
         check(binding.functions().hartzone_deallocate(self.handle, *binding.ranges_of(ranges)))
 
     def copy(self, block, *ranges, fua=False, durable=False):
@@ -239,7 +242,7 @@ class Queue(Handle):
         return block.value
 
     def verify(self, block, blocks=1):
-        """Reads inside the device, and moves no data: raises what reading them would raise."""
+        """Reads inside the device without data transfer: raises the errors of a read."""
         check(binding.functions().hartzone_verify(self.handle, block, blocks))
 
     def compare(self, block, data):

@@ -1,4 +1,4 @@
-"""What goes wrong, as one sentence."""
+"""Errors, each with one sentence."""
 # SPDX-License-Identifier: BSD-3-Clause
 
 

@@ -31,7 +31,7 @@ class Result(dict):
         self.parameters = parameters
 
     def rows(self):
-        """A dictionary for each kind of command that there was: throughput and latency."""
+        """A dictionary for each kind of command that occurred: throughput and latency."""
         return [{**self.parameters, "command": kind, "ops": of["ops"], "bytes": of["bytes"], "errors": of["errors"], "iops": of["iops"],
                  "mib_s": of["mib_s"], **{f"latency_{name}_ns": value for name, value in of["latency_ns"].items()}}
                 for kind, of in ((kind, self["totals"][kind]) for kind in KINDS) if of["ops"]]

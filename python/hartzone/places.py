@@ -1,5 +1,5 @@
-"""Where the library, the program and the device files are: named by the environment, built in the tree that this package was installed
-from (or lies in), or installed on the system."""
+"""Places of the library, the program and the device files: named by the environment, built in the
+tree of this package, or installed on the system."""
 # SPDX-License-Identifier: BSD-3-Clause
 import ctypes.util
 import os
@@ -49,7 +49,7 @@ def program():
 
 
 def device_file(device):
-    """A file as it is; a name as one of configs/devices."""
+    """A file itself; a name as one of configs/devices."""
     if os.path.exists(device):
         return str(device)
     prefix = _installed()

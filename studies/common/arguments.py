@@ -1,4 +1,5 @@
-"""Command line of a study: --out, --quick, --seeds, --resume and what the study adds. Every value is checked before anything runs."""
+"""Command line of a study: --out, --quick, --seeds, --resume and the study's own options. Every
+value is checked before anything runs."""
 # SPDX-License-Identifier: BSD-3-Clause
 import argparse
 import os
@@ -6,22 +7,23 @@ import pathlib
 
 CONFIGS = pathlib.Path(__file__).resolve().parents[2] / "configs"
 MOST_SEED = 2 ** 32 - 1
-ANY_TIME = {"out", "resume", "update", "engine", "engine_options", "no_pictures"} # options that do not change what is measured
+ANY_TIME = {"out", "resume", "update", "engine", "engine_options", "no_pictures"} # options without an effect on the
+                                                                                  # measurement
 
 
 class Formatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Tells defaults, but not that a flag is off or an option left out."""
+    """Shows defaults, except for flags that are off and options without a value."""
 
     def _get_help_string(self, action):
         return action.help if action.default in (False, None) else super()._get_help_string(action)
 
 
 def parser(name, text, example, word="study"):
-    """example: options of a call that a newcomer may try."""
+    """example: options of a sample call for newcomers."""
     p = argparse.ArgumentParser(prog=f"./hartzone {word} {name}", description=text, allow_abbrev=False, formatter_class=Formatter,
                                 epilog=f"Example: ./hartzone {word} {name} {example}")
     add_path(p, "--out", pathlib.Path("results") / (name if word == "study" else f"{word}-{name}"), "FOLDER",
-             "folder for what is measured and each run's result.json")
+             "folder for the measurements and each run's result.json")
     return p
 
 
@@ -44,20 +46,20 @@ def study_parser(name, text, example, random=True):
 
 
 def add_update(p):
-    """For studies whose figures README files show."""
+    """For studies with figures in README files."""
     p.add_argument("--update", action="store_true",
                    help="make the figures this study's record (measured.json) and write them into the README files; default grid only")
 
 
 def named(p, words):
-    """Keys of the options that the words name."""
+    """Keys of the options present in the words."""
     unset = object()
     args = p.parse_args(words, argparse.Namespace(**dict.fromkeys(vars(p.parse_args([])), unset)))
     return {key for key, value in vars(args).items() if value is not unset}
 
 
 def parsed(p, words=None):
-    """Of the command line, or of these words."""
+    """Parses the command line, or these words."""
     args = p.parse_args(words)
     args.named = named(p, words)
     grid = sorted(args.named - ANY_TIME)
@@ -106,7 +108,7 @@ def add_numbers(p, name, low, high, default, text):
 
 
 def add_names(p, name, choices, default, text):
-    """'a,b' → ['a', 'b'], words out of choices."""
+    """'a,b' → ['a', 'b'], each one of choices."""
     def check(words):
         for word in words.split(","):
             if word not in choices:
@@ -116,14 +118,15 @@ def add_names(p, name, choices, default, text):
 
 
 def config_file(folder, word):
-    """The file of that name in configs/<folder>, else the file as it is; None: there is neither."""
+    """The file of that name in configs/<folder>, else the file itself; None: neither exists."""
     own = os.environ.get("HARTZONE_WITH")  # ./hartzone build --with
     files = (CONFIGS / folder / f"{word}.yaml", pathlib.Path(word), *([pathlib.Path(own) / folder / f"{word}.yaml"] if own else []))
     return next((path for path in files if path.is_file()), None)
 
 
 def add_config(p, name, folder, default, text):
-    """As the program's commands take it: a file, or the name of one in configs/<folder>. The word itself is what is kept."""
+    """As in the program's commands: a file, or the name of one in configs/<folder>. The word itself
+    is kept."""
     def check(word):
         if config_file(folder, word):
             return word

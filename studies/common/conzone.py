@@ -1,15 +1,19 @@
-"""What the studies of ConZone's paper (DATE 2025, section IV) share: its device, its client, and figures that several of them need."""
+"""Shared by the studies of ConZone's paper (DATE 2025, section IV): its device, its client, and
+common figures."""
 # SPDX-License-Identifier: BSD-3-Clause
 from common import runs
 from common.report import mean
 
-# What the paper's client costs between two commands: fio with synchronous direct I/O, the kernel's block layer and a wake-up on a 2.2 GHz
-# Xeon Silver 4114, which our device does not contain. Fitted: the paper's 20.2 K random reads per second without a cache miss (section
-# IV-D) are 49.5 us each, and our device takes 39.3 us for such a read. The difference, rounded, is the client's in every study.
+# Cost of the paper's client between two commands: fio with synchronous direct I/O, the kernel's
+# block layer and a wake-up on a 2.2 GHz Xeon Silver 4114, which our device does not contain.
+# Fitted: the paper's 20.2 K random reads per second without a cache miss (section IV-D) are 49.5 us
+# each, and our device takes 39.3 us for such a read. The difference, rounded, is the client's in
+# every study.
 TURNAROUND = "10us"
 
 
-# The paper's cache is one list in the order of use. Sharded by zone, as devices with many workers have it, it would not be.
+# The paper's cache is one LRU list. Devices with many workers shard it by zone; then it would not
+# be.
 ONE_CACHE = {"l2p": {"shards": 1}}
 
 
@@ -24,7 +28,7 @@ def workload(name, seed, **keys):
 
 
 def host_us(result, kind, percentile):
-    """What a client measures: the device's latency and the client's own share."""
+    """Latency at the client: the device's and the client's own share."""
     return (result["totals"][kind]["latency_ns"][percentile] + result["workload"]["turnaround_ns"]) / 1e3
 
 
@@ -39,7 +43,7 @@ def flash_mib(result, what="program_bytes"):
 
 
 def misses(result):
-    """Part of the look-ups in the map that the cache does not answer."""
+    """Share of map look-ups that miss the cache."""
     hits, missed = (sum(result["l2p"][k].values()) for k in ("hits", "misses"))
     return missed / (hits + missed)
 
@@ -59,7 +63,7 @@ def channel_busy(result):
 
 
 def hart_busy(result):
-    """role → busy part of the measurement, of the busiest hart of that role"""
+    """role → busy share of the measurement, of the busiest hart of that role"""
     out = {}
     for h in result["harts"]:
         busy = (h["work_ns"] + h["spin_ns"]) / h["elapsed_ns"]
@@ -68,5 +72,5 @@ def hart_busy(result):
 
 
 def common_figures(results):
-    """What each point of each study records beside its own figures."""
+    """Figures recorded at each point of each study, besides its own."""
     return {"die_busy": mean(die_busy(r) for r in results), "harts_busy": hart_busy(results[0]), "digests": [r["digest"] for r in results]}

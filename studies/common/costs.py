@@ -1,6 +1,9 @@
-"""The times that a device on the virtual clock takes, each in exactly one class, and files in which one class takes another time.
+"""The times that a device on the virtual clock takes, each in exactly one class, and device and
+workload files with one class scaled.
 
-`TIMES` names every key of a device file, and `HOST` every key of a workload, that stands for a time or a rate."""
+`TIMES` names every key of a device file, and `HOST` every key of a workload, that is a time or a
+rate.
+"""
 # SPDX-License-Identifier: BSD-3-Clause
 import copy
 import dataclasses
@@ -8,7 +11,8 @@ import math
 
 
 MOST_MHZ, MOST_CYCLES = 100000, 1000000  # HZ_MAX_MHZ, HZ_MAX_COST
-FINEST = 100 # parts of a cycle, where the limits allow it: 10 % of a cost of one cycle are then whole parts
+FINEST = 100 # fractions of a cycle, if the limits allow it: 10 % of a cost of one cycle is then a
+             # whole number
 
 # class → (group, keys): section and key of a device file. A rate has a - before its key.
 CLASSES = {
@@ -44,7 +48,7 @@ HANDOVERS = "hand-overs of locks" # transfers of lines that spin locks are in
 
 @dataclasses.dataclass
 class Cost:
-    """What is made cheaper and dearer together."""
+    """A group of costs scaled together."""
     name: str
     group: str
     keys: list
@@ -66,7 +70,8 @@ def everything():
 
 
 def echoed(result, fields):
-    """key → value in this run, of device and workload; a list where there are several. Costs of the clock are cycles."""
+    """key → value in this run, of device and workload; a list if there are several. Costs of the
+    clock are cycles."""
     found = {}
     for field in fields:
         if field.get("key") and field["echo"] != "_":
@@ -114,13 +119,14 @@ def used(values, key):
 
 
 def parts(values):
-    """Of a cycle, that the clock counts so that costs of few cycles can change by little: each cost and the frequency is so many times more."""
+    """Factor on the clock's costs and frequency, so that costs of few cycles can change by small
+    steps."""
     cycles = [values[key] for cost in classes() for key in cost.keys if key.startswith("clock.") and key in values]
     return max(1, min(FINEST, MOST_MHZ // values["clock.mhz"], MOST_CYCLES // max(2 * max(cycles, default=1), 1)))
 
 
 class Files:
-    """Device and workload of a point, and what its run said that they mean."""
+    """Device and workload of a point, and the values that its run reported for them."""
 
     def __init__(self, device, workload, values, of_code=None):
         self.device, self.workload, self.values, self.parts, self.code = device, workload, values, parts(values), of_code or {}
@@ -129,7 +135,8 @@ class Files:
         return any(used(self.values, key) for key in cost.keys)
 
     def scaled(self, cost, factor):
-        """(device, workload, logarithm of what the cost then is of what it was: the mean over its keys, of which each is a whole number)."""
+        """(device, workload, logarithm of the cost's actual change: the mean over its keys, each of
+        which is a whole number)."""
         device, workload, logs = copy.deepcopy(self.device), copy.deepcopy(self.workload), []
         asked = set(cost.keys) if cost else set()
         for key in everything().keys:
@@ -151,7 +158,7 @@ class Files:
         news = [max(1, round(o * more / by if key.startswith("-") else o * more * by)) if o else 0 for o in olds]
         sign = -1 if key.startswith("-") else 1
         logs = [sign * math.log(n / (o * more)) for n, o in zip(news, olds) if o]
-        while len(news) > 1 and news[-1] == news[-2] and key != "workload.think": # the last stands for the rest
+        while len(news) > 1 and news[-1] == news[-2] and key != "workload.think": # the last one applies to the rest
             news.pop()
         return (news if isinstance(old, list) else news[0]), sum(logs) / len(logs)
 
@@ -176,7 +183,7 @@ def put(device, workload, key, value):
 
 
 def put_think(workload, thinks):
-    """Each thread has its own; where all are equal, the file says it once."""
+    """One for each thread; if all are equal, the file has one value."""
     each = [dict(entry or {}) for entry in workload.get("each") or []]
     for entry in each:
         entry.pop("think", None)

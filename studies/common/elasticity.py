@@ -1,8 +1,10 @@
-"""What a change of a cost does to throughput and latency: elasticities over seeds, with intervals, and what they prove.
+"""Elasticities of throughput and latency to a change of a cost: means over seeds, with intervals,
+and the conclusions that they prove.
 
-An elasticity is d ln X / d ln c, here of two runs that differ in the cost c only: (ln X+ - ln X-) / (ln c+ - ln c-). In a closed system
-that takes every time longer by a factor, throughput falls by that factor, so the elasticities over all costs add up to -1, and those of
-every latency to +1."""
+An elasticity is d ln X / d ln c, here of two runs that differ in the cost c only: (ln X+ - ln X-) /
+(ln c+ - ln c-). In a closed system with all times longer by a factor, throughput falls by that
+factor, so the elasticities over all costs add up to -1, and those of every latency to +1.
+"""
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
 import math
@@ -19,7 +21,7 @@ MOST_SEEDS = 64 # that one would ask for
 
 @functools.cache
 def student(freedom, confidence=CONFIDENCE):
-    """So many standard errors to each side hold the mean with this probability."""
+    """Number of standard errors to each side that hold the mean with this probability."""
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
 
     def within(t, steps=400): # t = sqrt(freedom) * tan(angle) makes the integrand a power of a cosine
@@ -34,7 +36,7 @@ def student(freedom, confidence=CONFIDENCE):
 
 
 class Interval:
-    """A mean over seeds, and where it lies with the given confidence. One seed says nothing: the interval has no ends."""
+    """A mean over seeds with its confidence interval. With one seed the interval is unbounded."""
 
     def __init__(self, values, confidence=CONFIDENCE):
         self.values, self.mean, self.confidence = list(values), sum(values) / len(values), confidence
@@ -56,7 +58,7 @@ class Interval:
 
 
 def elasticity(dearer, cheaper, log_span):
-    """By seed, of what was measured with the dearer and with the cheaper cost."""
+    """By seed, from measurements with the dearer and with the cheaper cost."""
     return [(math.log(more) - math.log(less)) / log_span for more, less in zip(dearer, cheaper)]
 
 
@@ -66,12 +68,12 @@ def total(columns):
 
 
 def of_family(values):
-    """Interval of a sum, so wide that all sums and controls hold at once."""
+    """Interval of a sum, widened so that all sums and controls hold at once."""
     return Interval(values, 1 - (1 - CONFIDENCE) / TOGETHER)
 
 
 def broken(sums, control):
-    """Sentences: which law does not hold, or cannot be judged."""
+    """Sentences about laws that do not hold, or cannot be judged."""
     found = []
     for name, target in LAW.items():
         for what, interval in ((f"the elasticities of {NAMES[name]}", sums[name]), (f"{NAMES[name]} with every cost changed at once", control[name])):
@@ -89,7 +91,7 @@ def words(interval):
 
 
 def order(found):
-    """Names of costs that are proven to hold throughput up, most first. found: name → Interval."""
+    """Names of costs proven to limit throughput, largest first. found: name → Interval."""
     return [name for name, interval in sorted(found.items(), key=lambda item: item[1].mean) if interval.high < 0]
 
 

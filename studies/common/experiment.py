@@ -1,4 +1,5 @@
-"""Runs a point with each cost cheaper and dearer, and says what limits it (costs.py has the costs, elasticity.py the arithmetic)."""
+"""Runs a point with each cost cheaper and dearer, and finds its limit (costs.py has the costs,
+elasticity.py the arithmetic)."""
 # SPDX-License-Identifier: BSD-3-Clause
 import math
 
@@ -13,7 +14,7 @@ BASE = "as it is"
 
 
 def measured(result, kind=None):
-    """Of one run. kind: the one whose p99 counts; None: that on which all of its commands spend most time."""
+    """Of one run. kind: the one whose p99 counts; None: the one with the largest total time."""
     totals = {name: result["totals"][name] for name in KINDS if result["totals"][name]["ops"]}
     spent = {name: t["ops"] * t["latency_ns"]["mean"] for name, t in totals.items()}
     kind = kind or max(spent, key=spent.get)
@@ -28,7 +29,7 @@ def check(result, folder):
 
 
 class Experiment:
-    """One point. `runner(points)`, for tests: what runs the points, instead of the product."""
+    """One point. `runner(points)`, for tests: runs the points instead of the product."""
 
     def __init__(self, args, name, device, workload):
         self.args, self.name, self.device, self.workload = args, name, device, workload
@@ -52,11 +53,11 @@ class Experiment:
         return code or int(bool(self.complete() and self.broken()))
 
     def complete(self):
-        """What the first sweep measures is all there; the cost that is halved may be missing."""
+        """The first sweep is complete; the run with a halved cost may be missing."""
         return bool(self.sweeps) and len(self.sweeps[0].points) == len(self.sweeps[0].all)
 
     def as_understood(self):
-        """A first run says what the files mean: values of presets, and defaults."""
+        """A first run resolves the files: values of presets, and defaults."""
         out = self.args.out / "asked"
         device, workload = self.seeded(self.device, self.workload, self.args.seeds[0])
         result = runs.earlier(out, device, workload) if self.args.resume else None
@@ -109,7 +110,7 @@ class Experiment:
         return {what: Interval(elasticity.elasticity([p[what] for p in dearer], [p[what] for p in cheaper], span)) for what in elasticity.LAW}
 
     def column(self, what):
-        """cost → Interval, of those that are one each."""
+        """cost → Interval, for single costs."""
         return {cost: by[what] for cost, by in self.by_cost.items() if cost != costs.EVERYTHING}
 
     def halve(self, name):

@@ -46,7 +46,7 @@ def run(study, words=None):
 
 
 def drawn(study, args, sweep, rows):
-    """Draws the plot and the page, if there is something to draw, and says where."""
+    """Draws the plot and the page, if any, and prints their names."""
     picture, path = args.out / f"{study.NAME}.png", args.out / "report.html"
     if args.no_pictures: # those of an earlier call show other figures
         picture.unlink(missing_ok=True)

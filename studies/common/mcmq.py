@@ -8,7 +8,8 @@ SLC, DATA, SPARES, BAD = 16, 120, 9, 2  # superblocks; data can be dealt to up t
 PAGES = 32                              # of a block, so that the device has 2 GiB
 SPACE_MIB, CACHE_MIB, DEPTH = 64, 4, 4  # of all flows; of the device; commands of a flow. The paper gives none of them
 FREE = {"clock": {"preset": "ideal"}}   # locks, and lines that move between harts, cost nothing
-NO_FIRMWARE = {"clock": {"preset": "ideal", "mhz": 100000}} # … nor does the firmware's work: a hundredth of what it is
+NO_FIRMWARE = {"clock": {"preset": "ideal", "mhz": 100000}} # … nor does the firmware's work: a
+                                                            # hundredth of its time
 # Flash and channels that flows do not share, since they are busy for next to no time. They do not exist.
 UNSHARED = {"timing": {"slc": {"read": "1us", "program": "1us", "erase": "10us"}, "normal": {"read": "1us", "program": "1us", "erase": "10us"},
                        "channel_bytes_per_s": 0, "command": 0},
@@ -17,7 +18,7 @@ FLASH = {"MCMQ's flash": {}, "unshared flash": UNSHARED}
 
 
 def device(workers, *changes):
-    """With its whole map in RAM: the preset's cache of it would hold the part that the flows use."""
+    """With its whole map in RAM: the preset's cache would hold the part used by the flows."""
     out = runs.load_yaml("devices", "mcmq")
     del out["l2p"]
     cut = {"geometry": {"pages_per_block": PAGES, "blocks_per_plane": SLC + DATA + SPARES + BAD, "slc_blocks_per_plane": SLC},
@@ -29,8 +30,9 @@ def device(workers, *changes):
 
 
 def flows(name, seed, count, ops):
-    """Uniform 8 KiB, aligned to pages. Each flow is a host thread with a queue; together they have the space, in equal parts, written before.
-    It is so little that nothing is collected: a fresh device of 512 GB would not collect either."""
+    """Uniform 8 KiB, aligned to pages. Each flow is a host thread with a queue; together they have
+    the space, in equal parts, written before. The space is so small that nothing is collected: a
+    fresh device of 512 GB would not collect either."""
     return {"name": name, "mapping": "direct", "seed": seed, "verify": False, "threads": count, "common": {
         "read_ratio": 0.5, "pattern": "random", "block": "8 KiB", "queue_depth": DEPTH, "span_bytes": f"{SPACE_MIB * 128 // count * 8} KiB",
         "prefill": 1.0, "total_ops": ops}}
@@ -68,7 +70,8 @@ def hits(result):
 
 
 def summarize(results):
-    """Latencies are those of reads and writes together; `queued` is how many commands wait for a logical lock at a time, by its class."""
+    """Latencies cover reads and writes together; `queued` is the mean number of commands that wait
+    for a logical lock, by its class."""
     totals = [[r["totals"][kind] for kind in ("read", "write")] for r in results]
     waits = {c["class"] for r in results for c in r["vclock"]["locks"]["logical"]}
     return {
@@ -87,7 +90,7 @@ def summarize(results):
 
 
 def table(measured):
-    """Of points whose keys are tuples: (header beyond the keys, rows)."""
+    """For points with tuples as keys: (header beyond the keys, rows)."""
     header = ["KIOPS/flow", "mean us", "p99 read", "p99 write", "spin %", "work us", "idle %", "busiest %", "HIL %", "TSU %", "dies %", "channels %",
               "cache hits %", "queued"]
     return header, [[*key, p["kiops"], p["mean_us"], p["read_p99_us"], p["write_p99_us"], 100 * p["spin"], p["work_us"], 100 * p["idle"],

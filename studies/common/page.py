@@ -1,4 +1,5 @@
-"""One page of HTML that needs nothing but itself: text, tables and pictures, for a screen of 1280 pixels and for paper."""
+"""A self-contained page of HTML: text, tables and pictures, for a screen of 1280 pixels and for
+paper."""
 # SPDX-License-Identifier: BSD-3-Clause
 import html
 import io
@@ -6,10 +7,10 @@ import pathlib
 
 from common import plot, report
 
-STYLE = (pathlib.Path(__file__).resolve().parents[2] / "host-driver/report/report.css").read_text(encoding="utf-8")  # that of runs, too
+STYLE = (pathlib.Path(__file__).resolve().parents[2] / "host-driver/report/report.css").read_text(encoding="utf-8")  # of run pages too
 
 
-WHOLE = 24 # characters of a word that is never broken to fit: numbers are not, hashes are
+WHOLE = 24 # words up to this length are never broken: numbers are not, hashes are
 
 
 def cell(kind, value):

@@ -7,7 +7,7 @@ from common.runs import StudyError
 
 
 def try_to(draw):
-    """What draw() gives, when everything else is done: without matplotlib only the plot is missing."""
+    """Calls draw() last: without matplotlib only the plot is missing."""
     try:
         return draw()
     except ImportError as error:
@@ -46,8 +46,9 @@ def numbers(values):
 
 @functools.cache
 def lay_out(fig):
-    """Finally, once for all formats, the axes of a row get what their labels leave, all the same width. matplotlib's own layout measures
-    each label twice, a fifth of the time of a study's pictures."""
+    """Called last, once for all formats: the axes of a row share the space left by their labels,
+    all with equal width. matplotlib's own layout measures each label twice, a fifth of the time of
+    a study's pictures."""
     width, height = fig.bbox.size
     pad = 0.04 * fig.dpi
     around = []  # of each: left, right, below, above

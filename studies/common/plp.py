@@ -1,4 +1,5 @@
-"""What the studies of selective power-loss protection (Yang, Lee and Ahn, Electronics 2022) share: its device, RocksDB's load, variants."""
+"""Shared by the studies of selective power-loss protection (Yang, Lee and Ahn, Electronics 2022):
+its device, RocksDB's load, variants."""
 # SPDX-License-Identifier: BSD-3-Clause
 import random
 
@@ -6,20 +7,22 @@ from common import arguments, runs
 from common.report import mean, percent_more
 
 MIB = 2 ** 20
-# What of a device's buffers outlasts a loss of power, and whether the load asks for it. db_bench does not sync its log, so on a device
-# without protection the log is as volatile as the rest until a Flush; FUA is what such a device needs for the promise of the others.
+# The part of a device's buffers that survives a power cut, and whether the load requests it.
+# db_bench does not sync its log, so on a device without protection the log is as volatile as the
+# rest until a Flush; FUA gives such a device the guarantee of the others.
 MODES = {
     "none": {"plp": {"mode": "none", "bytes": 0}},
     "none, FUA": {"plp": {"mode": "none", "bytes": 0}},
     "selective": {"plp": {"mode": "selective"}},
     "full": {"plp": {"mode": "full"}},
 }
-FULL_LEAVES = 1  # MiB that are not protected under `full`: the device wants a flush unit of each buffer there
+FULL_LEAVES = 1  # MiB not protected under `full`: the device needs a flush unit of each buffer
+                 # there
 QUICK_RECORDS = 1200
 
 
 def device(mode, total, protected=32, **plp):
-    """total, protected: MiB of write buffers, and of them what `selective` keeps alive."""
+    """total, protected: MiB of write buffers, and the part that survives in mode `selective`."""
     kept = {"selective": protected, "full": total - FULL_LEAVES}.get(mode)
     changes = {"buffers": {"pool": f"{total} MiB"}, "plp": {**MODES[mode]["plp"], **({"bytes": f"{kept} MiB"} if kept else {}), **plp}}
     return runs.merged(runs.load_yaml("devices", "plp"), changes)
@@ -41,7 +44,7 @@ def check(result, folder):
 
 
 def summarize(results):
-    """Of runs that ended by themselves."""
+    """For runs that ended by themselves."""
     def programs(r):
         return sum(cause["program_bytes"] for cause in r["nand"]["by_cause"].values())
     return {
@@ -61,13 +64,13 @@ def more_than_none(measured, key):
 
 
 def instants(seed, count, first_ms, last_ms):
-    """Device times at which power goes, in ms: drawn evenly, as the paper's thread that cuts at random."""
+    """Device times of power cuts, in ms: uniformly distributed, as with the paper's thread."""
     draw = random.Random(seed)
     return sorted(round(draw.uniform(first_ms, last_ms), 3) for _ in range(count))
 
 
 def cut_runs(name, seed, mode, records, at_ms, device_of):
-    """Runs whose power goes at these times. device_of: (device, part of the folder's name)"""
+    """Runs with power cuts at these times. device_of: (device, part of the folder's name)"""
     shape, label = device_of
     return [(f"{label}-{at}ms-{seed}", shape, workload(name, "fillseq", seed, mode, records), "--power-cut-at", f"{round(at * 1000)}us")
             for at in at_ms]

@@ -1,4 +1,5 @@
-"""What plp-fig10 and plp-fig11 share: a load of RocksDB over sizes of the write buffers, under every kind of protection."""
+"""Shared by plp-fig10 and plp-fig11: a load of RocksDB over sizes of the write buffers, under every
+kind of protection."""
 # SPDX-License-Identifier: BSD-3-Clause
 from common import arguments, plot, plp, report
 from common.sweep import Point
@@ -47,7 +48,7 @@ def rows(figure, load, paper):
 
 
 def directions(figure):
-    """Of any form: with 64 MiB of buffers."""
+    """For any form: with 64 MiB of buffers."""
     none, fua, selective, full = (figure(f"writes, {mode}, 64 MiB") for mode in plp.MODES)
     yield "protection of the log makes none faster", selective > none
     yield "full protection costs no less than selective", full >= selective

@@ -1,4 +1,5 @@
-"""The tables of measured figures in README files and RESULTS.md: written from each study's record, measured.json, and from nothing else."""
+"""The tables of measured figures in README files and RESULTS.md, written only from each study's
+record, measured.json."""
 # SPDX-License-Identifier: BSD-3-Clause
 import importlib.util
 import json
@@ -10,7 +11,8 @@ from common.runs import TOP, StudyError
 from common.verdict import verdict
 
 STUDIES = TOP / "studies"
-# What the top README shows of each paper: one row of one of its studies, by the row's first cell, and that cell in plain words.
+# One row per paper in the top README: the study, the row's first cell, and that cell in plain
+# words.
 PAPERS = [("ConZone, DATE 2025", "conzone-fig7", "page map, 1024 MiB against 1 MiB",
            "4 KiB random reads over 1 GiB against 1 MiB, with a map of pages"),
           ("MCMQ, DATE 2022", "mcmq-fig6", "all of it: a flow of 2 and of 4 against one alone",
@@ -24,7 +26,7 @@ PAPERS = [("ConZone, DATE 2025", "conzone-fig7", "page map, 1024 MiB against 1 M
 
 
 def module(name):
-    """A study as a module; its folder's name need not be one of Python's."""
+    """A study as a module; its folder's name need not be a Python identifier."""
     spec = importlib.util.spec_from_file_location(name.replace("-", "_"), STUDIES / name / "study.py")
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)
@@ -36,7 +38,7 @@ def record_path(name):
 
 
 def shown_studies(function):
-    """Names of the studies that have this function, which makes what README files show of them."""
+    """Names of studies with this function, which yields their part of README files."""
     return [name for name in sorted(path.parent.name for path in STUDIES.glob("*/study.py")) if hasattr(module(name), function)]
 
 
@@ -45,7 +47,7 @@ def record(name):
 
 
 def record_of(found):
-    """study.json → what is kept of it."""
+    """study.json → the recorded part."""
     return {"study": found["study"], "seeds": found["seeds"], "software": found["software"],
             "figures": {f["name"]: f["measured"] for f in found["figures"]}, "digests": {point["name"]: point["digests"] for point in found["points"]}}
 
@@ -81,7 +83,7 @@ def image_line(names):
 
 
 def blocks():
-    """(file, name of the block, its text), of the studies that have a record"""
+    """(file, name of the block, its text), of studies with a record"""
     names = [name for name in shown_studies("rows") if record_path(name).exists()]
     for name in names:
         yield STUDIES / name / "README.md", name, markdown(["", "paper", "here"], rows_of(name)) + "\n\n" + image_line([name])
@@ -95,7 +97,7 @@ def blocks():
 
 
 def replaced(text, name, content, where="the file"):
-    """`text` with what stands between the block's two marks replaced."""
+    """`text` with the content between the block's two marks replaced."""
     marks = re.compile(rf"(<!-- measured: {re.escape(name)} -->\n).*?(<!-- end of measured -->)", re.DOTALL)
     if not marks.search(text):
         raise StudyError(f"{where} has no place for what was measured: <!-- measured: {name} --> … <!-- end of measured -->")

@@ -7,7 +7,8 @@ import time
 
 
 def figure(name, measured, unit, paper=None, note=None):
-    """One row of study.json; paper is None where the paper gives no figure, measured where a point that it needs is missing."""
+    """One row of study.json; paper is None if the paper gives no figure, measured if a point is
+    missing."""
     row = {"name": name, "paper": paper, "measured": measured, "unit": unit}
     if note:
         row["note"] = note
@@ -33,7 +34,7 @@ def percent_more(a, b):
 
 
 def write(out, study, figures, **facts):
-    """study.json: what was run (seeds, clock, configuration) and its figures."""
+    """study.json: seeds, clock and configuration of the study, and its figures."""
     out.mkdir(parents=True, exist_ok=True)
     path = out / "study.json"
     path.write_text(json.dumps({"schema": "hartzone-study-1", "study": study, **facts, "figures": figures}, indent=2) + "\n",
@@ -65,7 +66,7 @@ def write_csv(out, points):
 
 
 def compare(figures):
-    """The table: the paper's figure beside ours, where it gives one."""
+    """The table: the paper's figure next to ours, if it gives one."""
     table(["", "paper", "measured", "unit", "note"], [[f["name"], f["paper"], f["measured"], f["unit"], f.get("note", "")] for f in figures])
 
 
@@ -90,7 +91,7 @@ def text(value):
 
 
 class Progress:
-    """'3/12 name, about 40 s left' on one line of a terminal; a line now and then elsewhere."""
+    """'3/12 name, about 40 s left' on one line of a terminal; an occasional line elsewhere."""
 
     EVERY_S = 30
 

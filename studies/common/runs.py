@@ -16,10 +16,10 @@ import yaml
 from common.arguments import config_file
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-# libyaml where there is one: a sixth of the time.
+# libyaml if available: a sixth of the time.
 LOADER, DUMPER = (getattr(yaml, f"C{name}", getattr(yaml, name)) for name in ("SafeLoader", "SafeDumper"))
 INTERRUPTED = 130
-END_S = 20 # what an interrupted run has to clean up
+END_S = 20 # clean-up time of an interrupted run
 PRCTL = ctypes.CDLL(None).prctl
 PR_SET_PDEATHSIG = 1
 
@@ -33,7 +33,8 @@ def read_yaml(path):
 
 
 def load_yaml(kind, name):
-    """The file of that name, or configs/<kind>/<name>.yaml, as a dictionary. Of a device, without its limits of memory: a study changes it, and with it what fits."""
+    """The file of that name, or configs/<kind>/<name>.yaml, as a dictionary. Memory limits of a
+    device are dropped: a study changes it, and with it its memory."""
     content = read_yaml(config_file(kind, name))
     if kind == "devices":
         for limit in ("sram", "dram"):
@@ -62,7 +63,8 @@ def end_with_parent():
 
 
 def other_command(extra):
-    """A run's options may begin with another command, which has them all; what it does is the workload's text, for people and --resume."""
+    """A run's options may begin with another command, with all its options; the workload is then a
+    text for people and --resume."""
     return extra[0] if extra and extra[0] in ("files", "sqlite") else None
 
 
@@ -81,7 +83,7 @@ def shell_command(out, extra=()):
 
 
 def repeat_command(out, extra=()):
-    """What a user types to have this run again."""
+    """The command line that repeats this run."""
     return shlex.join(["./hartzone", *arguments(out, extra)])
 
 
@@ -91,14 +93,14 @@ def texts(device, workload):
 
 
 def last_words(log):
-    """What the program said was wrong, else its last lines."""
+    """The program's error message, else its last lines."""
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     said = [line.removeprefix("hartzone: ") for line in lines if line.startswith("hartzone: ")]
     return " / ".join(said or lines[-3:])
 
 
 def begin(out, device, workload, extra=()):
-    """One run under the virtual clock, begun in a process of its own."""
+    """One run under the virtual clock, started in its own process."""
     out.mkdir(parents=True, exist_ok=True)
     for name, content in texts(device, workload).items():
         (out / name).write_text(content, encoding="utf-8")
@@ -120,7 +122,8 @@ def stop(children):
 
 
 def result_of(out, extra, code):
-    """What a run that ended with this code has left. Raises StudyError if it failed or if its figures are not repeatable."""
+    """Result of a run that ended with this code. Raises StudyError if it failed or if its figures
+    are not repeatable."""
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     if code != 0:
@@ -144,7 +147,8 @@ def run(out, device, workload, extra=()):
 
 
 def earlier(out, device, workload):
-    """The result that an earlier call left in this folder, if it is of the same device and workload and can be used; else None."""
+    """An earlier call's result in this folder, if it is of the same device and workload and usable;
+    else None."""
     try:
         if any((out / name).read_text(encoding="utf-8") != content for name, content in texts(device, workload).items()):
             return None
@@ -164,7 +168,8 @@ def interrupt(*_):
 
 
 def main(study, word="study"):
-    """Entry point of every study: prints one sentence instead of a trace where a StudyError, or a file, says it all."""
+    """Entry point of every study: prints one sentence instead of a traceback for a StudyError or a
+    file error."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)
     try:

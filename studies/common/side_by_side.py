@@ -1,4 +1,5 @@
-"""Runs side by side, as many as the host has cores. They begin in the order in which they are named, and may end in any."""
+"""Parallel runs, one for each core of the host. They begin in the order of their names, and may end
+in any."""
 # SPDX-License-Identifier: BSD-3-Clause
 import collections
 import os
@@ -13,7 +14,8 @@ def jobs():
 
 
 class SideBySide:
-    """wanted: (folder, device, workload, options), of which none begins before a first one is asked for."""
+    """wanted: (folder, device, workload, options); none begins before the first result is
+    requested."""
 
     def __init__(self, wanted):
         runs.driver()  # or no run could begin

@@ -1,4 +1,5 @@
-"""What would run now, in the words of a result's "software": whether an older result is still that of these programs."""
+"""The current programs, in the form of a result's "software", to decide whether an older result is
+still valid."""
 # SPDX-License-Identifier: BSD-3-Clause
 import hashlib
 import os
@@ -10,7 +11,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
 def present(driver):
-    """The same keys as in result.json but for the compiler, which follows from the image."""
+    """The same keys as in result.json except for the compiler, which follows from the image."""
     return {"firmware": sha256(os.environ.get("HARTZONE_FIRMWARE", TOP / "build/firmware/firmware/main/firmware.elf")),
             "plugin": sha256(os.environ.get("HARTZONE_PLUGIN", TOP / "build/host/vclock/libvclock.so")),
             "driver": build_id(driver), "qemu": qemu_version()}

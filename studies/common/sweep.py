@@ -1,4 +1,5 @@
-"""The runs of a study, side by side: a point that fails is told and left out, what was measured is kept, and --resume goes on."""
+"""The runs of a study, in parallel: a failed point is reported and left out, finished runs are
+kept, and --resume continues."""
 # SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
 import sys
@@ -8,16 +9,17 @@ from common.side_by_side import SideBySide
 
 
 def folder_of(*words):
-    """Name of a run's folder: of what sets it apart from the others."""
+    """Name of a run's folder, from the properties that distinguish it."""
     return "-".join(map(str, words)).replace(" ", "-").replace(",", "").replace("'", "")
 
 
 @dataclasses.dataclass
 class Point:
-    """One point of a sweep: a mean over its runs, of which all must succeed."""
-    labels: dict # what sets it apart from the others, as in study.json
+    """One point of a sweep: a mean over its runs, all of which must succeed."""
+    labels: dict # distinguishing properties, as in study.json
     name: str    # for people
-    runs: list   # (folder below --out, device, workload, options that this folder always stands for …), one for each seed
+    runs: list   # (folder below --out, device, workload, options that this folder always stands for
+                 # …), one for each seed
 
     @property
     def key(self):
@@ -26,7 +28,7 @@ class Point:
 
 
 class Points(dict):
-    """key → what was measured there. Points that failed, or were not reached, are not in it."""
+    """key → figures of the point. Points that failed, or were not reached, are absent."""
 
     def value(self, key, field):
         return self[key][field] if key in self else None
@@ -61,7 +63,7 @@ class Sweep:
         return self
 
     def plan(self):
-        """Which runs this program makes, now that it can be told which are kept."""
+        """Decides which runs to make, now that the kept ones are known."""
         every = [] if self.by_snakemake else [(self.args.out / folder, device, workload, extra)
                                               for point in self.all for folder, device, workload, *extra in point.runs]
         wanted = [run for run in every if not self.kept_result(*run[:3])]
@@ -98,7 +100,7 @@ class Sweep:
         return result
 
     def kept_result(self, out, device, workload):
-        """Of an earlier call, if it is to be kept and still is what would come out."""
+        """An earlier call's result, if it is to be kept and would be the same today."""
         result = runs.earlier(out, device, workload) if self.args.resume else None
         return result if result and software.of(result) == self.now else None
 
@@ -131,7 +133,7 @@ class Sweep:
                 f"runs ({'; '.join(reasons)}).")
 
     def end(self):
-        """Says what is missing; the exit code."""
+        """Reports missing points; returns the exit code."""
         missing = f"{len(self.all) - len(self.points)} of {len(self.all)} points"
         if self.kept:
             print(f"{self.kept} runs were there already")

@@ -16,8 +16,8 @@ import math
 
 @dataclasses.dataclass(frozen=True)
 class Handover:
-    """From one worker to the next: all who wait look at one word, and the next one is in the middle of them. With c / 2 and c it is the
-    paper's c · waiting / 2."""
+    """From one worker to the next: all waiters poll one word, and the next holder is in the middle
+    of them. With c / 2 and c it is the paper's c · waiting / 2."""
     least: float # to the only one that waits
     each: float  # that a look keeps the word from the others
 
@@ -26,7 +26,7 @@ class Handover:
 
 
 def weights(workers, share, section, handover):
-    """Of 0, 1, … workers at a lock that is chosen with this chance: the product of their times."""
+    """Of 0, 1, … workers at a lock chosen with this probability: the product of their times."""
     out = [1.0]
     for here in range(1, workers + 1):
         out.append(out[-1] * share * (section + handover.time(here - 1)))
@@ -34,12 +34,12 @@ def weights(workers, share, section, handover):
 
 
 def joined(a, b):
-    """Weights of so many at two locks together."""
+    """Joint weights of worker counts at two locks."""
     return [sum(a[i] * b[k - i] for i in range(k + 1)) for k in range(len(a))]
 
 
 def chances(workers, between, section, handover, shares):
-    """That so many of the workers are at a lock, from none to all of them."""
+    """Probability of each number of workers at a lock, from none to all."""
     unit = between + section # the products stay small
     at_locks = [1.0] + [0.0] * workers
     for share in shares:
@@ -49,7 +49,7 @@ def chances(workers, between, section, handover, shares):
 
 
 def speedup(workers, between, section, handover, shares=(1.0,)):
-    """Against one worker. between: from a release to the next acquisition; section: from an acquisition to its release, if nobody waits;
-    shares: chance of each lock."""
+    """Against one worker. between: from a release to the next acquisition; section: from an
+    uncontended acquisition to its release; shares: probability of each lock."""
     busy = workers - sum(k * chance for k, chance in enumerate(chances(workers, between, section, handover, shares)))
     return busy * (between + section) / between

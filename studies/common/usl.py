@@ -47,8 +47,8 @@ TERMS = (lambda n: 1.0, lambda n: n - 1, lambda n: n * (n - 1))
 
 
 def fitted(points, terms):
-    """N/X is linear in 1/speed, sigma/speed and kappa/speed: least squares of the relative errors, with some of the three. None: they do
-    not fit, or one is negative."""
+    """N/X is linear in 1/speed, sigma/speed and kappa/speed: least squares of the relative errors,
+    with some of the three. None: no fit, or a negative parameter."""
     rows = [([TERMS[t](n) * x / n for t in terms], 1.0) for n, x in points] # divided by N/X: errors are relative
     matrix = [[sum(row[i] * row[j] for row, _ in rows) for j in range(len(terms))] for i in range(len(terms))]
     right = [sum(row[i] * value for row, value in rows) for i in range(len(terms))]

@@ -1,4 +1,5 @@
-"""The runs of a study as a Snakemake workflow over the single-run command, so that a cluster's scheduler can make them."""
+"""The runs of a study as a Snakemake workflow over the single-run command, for a cluster's
+scheduler."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
@@ -37,14 +38,15 @@ def program():
 
 
 def write_if_new(path, text):
-    """A file that says the same keeps its time: what depends on it need not be made again."""
+    """An unchanged file keeps its time, so that its dependants need not be remade."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
 
 
 def write(out, wanted, keep):
-    """The workflow of these runs (folder, device, workload, options) in out. Results that `keep` does not want are removed."""
+    """Writes the workflow of these runs (folder, device, workload, options) in out. Removes results
+    that `keep` rejects."""
     commands = {}
     for folder, device, workload, *extra in wanted:
         place = out.resolve() / folder
@@ -58,7 +60,8 @@ def write(out, wanted, keep):
 
 
 def run(out, options):
-    """Runs the workflow in out; snakemake says in out/snakemake.log what it did. Which runs failed shows by their results."""
+    """Runs the workflow in out; snakemake's log is out/snakemake.log. Failed runs show by their
+    results."""
     command = [program(), "--snakefile", "Snakefile", "--cores", str(side_by_side.jobs()), "--keep-going", "--rerun-triggers", "mtime", "--nolock",
                *shlex.split(options)]
     with open(out / "snakemake.log", "w", encoding="utf-8") as log:
@@ -83,7 +86,7 @@ def finished(command, out, log):
 
 
 def result(out):
-    """What a run of the workflow has left there."""
+    """The result of a run of the workflow."""
     path = pathlib.Path(out) / "result.json"
     if not path.exists():
         log = path.with_name("run.log")

@@ -1,4 +1,4 @@
-"""The device of ZMS's paper (ATC 2024) for studies that write files on it."""
+"""The device of ZMS's paper (ATC 2024) for file studies."""
 # SPDX-License-Identifier: BSD-3-Clause
 from common import runs
 
@@ -6,8 +6,9 @@ ZONE_MIB, SPARE, CONVENTIONAL_SPARE = 6, 2, 5
 
 
 def device(zones, slc, over=CONVENTIONAL_SPARE, in_place=None):
-    """zms.yaml with so many zones of 6 MiB, whose data are kept, and a conventional zone for checkpoints: so its map has entries for
-    sectors, in RAM. slc, over: superblocks of SLC and beside the conventional zone's; in_place: of the zones, if any."""
+    """zms.yaml with this number of zones of 6 MiB, whose data are kept, and a conventional zone for
+    checkpoints: so its map has entries for sectors, in RAM. slc, over: superblocks of SLC, and
+    spares of the conventional zone; in_place: of the zones, if any."""
     base = runs.load_yaml("devices", "zms")
     for key in ("size", "capacity", "in_place"):
         del base["zones"][key]

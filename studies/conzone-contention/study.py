@@ -13,7 +13,7 @@ from common.sweep import Point  # noqa: E402
 NAME = "conzone-contention"
 # Structure → its spin lock's class, and the logical lock that it is waited for in a queue (docs/reference/locks.md).
 STRUCTURES = {"zone map": ("zone", "zone"), "L2P cache": ("l2p", "fetch"), "write buffers": ("buffer", "buffer")}
-# Readers stay away from the zone that was prefilled last: units of it may still be on their way to flash.
+# Readers avoid the zone that was prefilled last: units of it may still be on their way to flash.
 LOADS = {"read": {"read_ratio": 1.0, "pattern": "random", "prefill": 1.0, "zones": 2, "span": 0.5},
          "write": {"read_ratio": 0.0, "write_pattern": "random", "open_zones": 2, "zones": 2},
          "mixed": {"read_ratio": 0.5, "pattern": "random", "prefill": 0.25, "open_zones": 2, "zones": 2, "flush_every": 32}}
@@ -74,13 +74,13 @@ check = conzone.check
 
 
 def spin(result, of_class):
-    """Part of the workers' time."""
+    """Share of the workers' time."""
     harts = [h for h in result["harts"] if "worker" in h["role"]]
     return sum(h["spin_by_class"].get(of_class, 0) for h in harts) / sum(h["elapsed_ns"] for h in harts)
 
 
 def contended(result, of_class):
-    """Part of the acquisitions of all locks of the class."""
+    """Share of contended acquisitions over all locks of the class."""
     locks = [lock for lock in result["locks"] if lock["class"] == of_class]
     taken = sum(lock["acquisitions"] for lock in locks)
     return sum(lock["contended"] for lock in locks) / taken if taken else 0.0

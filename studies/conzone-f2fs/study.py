@@ -14,10 +14,12 @@ ZONES = 136 # 8 of them conventional
 # conzone-f2fs with blocks of a quarter: zones of 3 MiB, so that the collector has work after seconds.
 SMALL = {"geometry": {"pages_per_block": 24, "slc_blocks_per_plane": 20, "blocks_per_plane": 180}, "zones": {"count": ZONES},
          "l2p": {"chunk": "1 MiB"}}
-# Backing zones beyond the 24 MiB of conventional ones (15 and 21 MiB), and streams of host writes; each has a buffer.
+# Backing zones beyond the 24 MiB of conventional ones (15 and 21 MiB), and streams of host writes;
+# each has a buffer.
 DEVICES = {"preset": {"spare_superblocks": 5}, "two streams": {"spare_superblocks": 5, "streams": 2, "buffers": 2}, "roomy": {"spare_superblocks": 7}}
 CLIENTS = {
-    # checkpoint, node and segment tables: overwritten in place, a few places most of all, with a Flush now and then
+    # checkpoint, node and segment tables: overwritten in place, mostly in a few places, with an
+    # occasional Flush
     "metadata": {"area": "conventional", "pattern": "random", "distribution": "zipf", "zipf_theta": 0.9, "read_ratio": 0.3, "block": "4 KiB",
                  "flush_every": 16, "prefill": 1.0},
     "node": {"read_ratio": 0.4, "open_zones": 3, "zones": 12, "write_pattern": "random", "flush_every": 32,
@@ -62,7 +64,7 @@ def client_us(results, load, client, kind, percentile):
 
 
 def load_of(result):
-    """Told by its number of clients."""
+    """Identified by its number of clients."""
     return next(load for load, clients in LOADS.items() if len(clients) == len(result["workload"]["threads"]))
 
 

@@ -14,7 +14,8 @@ ZONE_MIB = 12
 DEVICES = ["zoned", "legacy"]
 PAPER = {("read", 1): 1, ("read", 4): 10, ("write", 1): 0, ("write", 4): 0}  # zoned against legacy, %; writes are "comparable"
 
-# How the four readers' phases happen to lie decides these (README.md): factor of what the suite allows with other programs.
+# The relative phases of the four readers decide these (README.md): factor of the suite's tolerance
+# for other programs.
 UNCERTAIN = {f"read, 4 threads, {what}": 8 for what in ("zoned", "legacy", "zoned against legacy")}
 
 

@@ -40,7 +40,8 @@ class Buffer:
 class Device:
     def __init__(self, goes_on):
         self.goes_on, self.flash, self.buffers, self.link = goes_on, Flash(), [Buffer(), Buffer()], 0.0
-        self.written, self.staged, self.slc_next, self.programmed = {}, {}, 0, 0 # sectors of a zone on flash; dies of what is staged of it
+        self.written, self.staged, self.slc_next, self.programmed = {}, {}, 0, 0 # sectors of a zone on flash; dies of its
+                                                                                 # staged sectors
 
     def stage(self, zone, begin, sectors):
         ends = []
@@ -102,6 +103,6 @@ def two_writers(zones, mib, turnaround_us, goes_on):
             if end is not None:
                 left[client], ready[client], last = left[client] - 1, end + turnaround_us, max(last, end)
         now += POLL
-    for buffer in device.buffers: # what is left in the end is programmed once, too
+    for buffer in device.buffers: # the rest is programmed once, too
         device.programmed += buffer.data
     return 2 * mib / (last / 1e6), device.programmed / (total * WRITE)

@@ -19,10 +19,11 @@ POLL = "1us" # of a dispatcher that goes round two queues: assumed
 HANDOVERS = {"kept": {"handover": "kept"}, "fair": {"handover": "fair"}, "polled": {"handover": "polled", "poll": POLL}}
 WAYS = {f"{release}, {name}": {"release": release, **handover} for release in ("programmed", "transferred") for name, handover in HANDOVERS.items()}
 OTHERS = list(WAYS)[1:]
-# Who asks first hangs on the phase of two polls.
+# The order of requests depends on the phase of two polls.
 UNCERTAIN = {f"{what}, {way}": 12 for way in WAYS if "polled" in way
              for what in ("bandwidth, shared buffer", "bandwidth, apart against shared", "WAF, apart against shared")}
-# Models of the published code (published.py): name → whether a zone goes on filling what is left of a buffer that is written out for another.
+# Models of the published code (published.py): name → whether a zone keeps filling a buffer while it
+# is written out for another.
 MODELS = {"published code": True, "published code, later": False}
 
 
@@ -81,7 +82,7 @@ def effect(measured, pause, shared="shared", apart="apart"):
 
 
 def modelled(goes_on):
-    """In %, as effect(): of two whole zones, whatever else is asked for."""
+    """In %, as effect(): of two whole zones, independent of the options."""
     turnaround = int(conzone.TURNAROUND.removesuffix("us"))
     apart, shared = (published.two_writers((0, second), 12, turnaround, goes_on) for second in PLACES.values())
     return [percent_more(a, b) for a, b in zip(apart, shared)]

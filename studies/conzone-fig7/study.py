@@ -15,7 +15,7 @@ ZONE_MIB = 12
 RANGES = [1, 16, 1024]
 PAPER_KIOPS = {("page", 1): 20.2, ("hybrid", 1): 20.2}
 PAPER_LOSS = {("page", 16): -16.5, ("page", 1024): -33.5, ("hybrid", 16): 0, ("hybrid", 1024): 0}  # against the same map's 1 MiB, in %
-PAPER_TAIL_US = 50                                         # of the hybrid map, whatever the range
+PAPER_TAIL_US = 50                                         # of the hybrid map, for any range
 
 
 def options(words=None):

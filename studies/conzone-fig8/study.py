@@ -12,12 +12,13 @@ from common.sweep import Point  # noqa: E402
 NAME = "conzone-fig8"
 STRATEGIES = ["bitmap", "multiple", "pinned"]
 PAPER_MISSES, PAPER_LOSS = 27.4, -10  # of BITMAP; KIOPS of MULTIPLE against it
-# A zone that is not full: two chunks of 4 MiB have an entry each, the third one's sectors still have their own. 895 of the 2943
-# sectors that are read are such, so a cache that holds few of them misses nearly a third of all reads. Its size is fitted to the
-# paper's ratio of misses, which the paper gives without saying how it came about.
+# A zone that is not full: two chunks of 4 MiB have an entry each, the third one's sectors still
+# have their own. 895 of the 2943 sectors read are such, so a cache that holds few of them misses
+# nearly a third of all reads. Its size is fitted to the paper's miss ratio, which the paper does
+# not explain.
 WRITTEN, READ = 0.9583, "11772 KiB"
 CACHE_BYTES = 344
-LOG_ENTRIES = 256  # the smallest: what the log of changes holds needs no cache
+LOG_ENTRIES = 256  # the smallest: changes in the log need no cache
 
 
 def options(words=None):

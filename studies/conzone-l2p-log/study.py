@@ -11,7 +11,8 @@ from common.sweep import Point  # noqa: E402
 
 NAME = "conzone-l2p-log"
 POLICIES = ["background", "blocking"]
-# zones: what a zone changes of the map lies together. block: the same media as a block device, whose entries change one by one.
+# zones: map changes of a zone are contiguous. block: the same media as a block device, whose
+# entries change one by one.
 LOADS = {"zones": "conzone-paper", "block": "legacy"}
 SIZES = [256, 1024, 4096]
 
@@ -30,7 +31,7 @@ def workload_of(args, load, seed):
     common = {"read_ratio": 0.0, "block": "16 KiB", "queue_depth": 4, "total_bytes": f"{args.volume} MiB"}
     if load == "block":
         return conzone.workload(NAME, seed, threads=2, common=common | {"pattern": "random"})
-    # One zone and one buffer for each: what is waited for is the log, not a buffer.
+    # One zone and one buffer for each: writers wait for the log, not for a buffer.
     return conzone.workload(NAME, seed, threads=2, common=common | {"zones": 4}, each=[{"first_zone": n, "zone_step": 2} for n in (0, 1)])
 
 
@@ -46,7 +47,7 @@ check = conzone.check
 
 
 def summarize(results):
-    """`per_update`: bytes of table pages written for each entry of 4 bytes that changed."""
+    """`per_update`: bytes of table pages written for each changed entry of 4 bytes."""
     maps = [r["l2p"] for r in results]
     return {
         "mib_s": mean(r["totals"]["write"]["mib_s"] for r in results),

@@ -35,11 +35,11 @@ READINGS = {
     "zones of 16 MiB, patched, programmed, fair": ("conzone-patched", hands("programmed", "fair"), 1),
     "zones of 16 MiB, patched, transferred, kept, two commands at a time": ("conzone-patched", hands("transferred", "kept"), 2),
 }
-# Those in which four writers are measured too: how a buffer changes hands.
+# Also measured with four writers: how a buffer changes its owner.
 FOUR = list(READINGS)[:3]
 QUICK = FOUR
 LEGACY = "legacy"
-# Who asks first hangs on the phase of two polls.
+# The order of requests depends on the phase of two polls.
 UNCERTAIN = {f"{what}, {reading}": 12 for reading in READINGS if "polled" in reading
              for what in ("bandwidth, shared buffer", "bandwidth, apart against shared", "WAF, apart against shared")}
 

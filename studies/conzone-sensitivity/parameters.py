@@ -1,4 +1,5 @@
-"""What ConZone's paper does not give: each parameter, its value here, where that comes from, and how to halve and double it."""
+"""Parameters that ConZone's paper does not give: each with its value here, its source, and how to
+halve and double it."""
 # SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
 import typing
@@ -109,11 +110,13 @@ def page(_, device, __, factor):
     geometry["planes_per_die"] = device["buffers"]["flush_unit_planes"] = int(2 / factor)
 
 
-LEAST_SLC = 6 # blocks of each plane, of twice as many pages: with fewer the legacy device is refused
+LEAST_SLC = 6 # blocks of each plane, of twice as many pages: with fewer the legacy device is
+              # refused
 
 
 def zone_size(figure, device, workload, factor):
-    """Blocks of more or fewer pages; capacities, and what the experiment reads and writes, stay. A thread of figure 6 (b) fills a zone."""
+    """Blocks of more or fewer pages; capacities, and the data read and written, stay. A thread of
+    figure 6 (b) fills a zone."""
     geometry, zones, legacy = device["geometry"], device["zones"], device.get("conventional", {"spare_superblocks": 0})
     counts = [(geometry, "slc_blocks_per_plane"), (zones, "count"), (legacy, "spare_superblocks")]
     fixed = geometry["blocks_per_plane"] - sum(part[name] for part, name in counts)

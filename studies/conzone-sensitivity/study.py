@@ -12,14 +12,16 @@ from common.sweep import Point, Points  # noqa: E402
 from parameters import PARAMETERS  # noqa: E402
 
 NAME = "conzone-sensitivity"
-# The figures' own studies in a shorter form. Of figure 7 a range of 256 MiB stands for 1 GiB: the cache holds 5 % of it.
+# The figures' own studies in a shorter form. For figure 7 a range of 256 MiB replaces 1 GiB: the
+# cache holds 5 % of it.
 SHORT = {
     "conzone-fig6a": ["--space", "96", "--passes", "2"],
     "conzone-fig6b": [],
     "conzone-fig7": ["--ranges", "1,16,256", "--volume", "16"],
     "conzone-fig8": ["--volume", "16"],
 }
-# Figures of these studies that are shown: name → short name, digits after the point. All are in %, but for the KIOPS.
+# Figures of these studies to show: name → short name, digits after the point. All are in %, except
+# the KIOPS.
 SHOWN = {
     "conzone-fig6a": {f"{kind}, {threads}, zoned against legacy": (f"{kind}, {threads}", 1)
                       for kind in ("read", "write") for threads in ("1 thread", "4 threads")},
@@ -30,7 +32,7 @@ SHOWN = {
     "conzone-fig8": {"L2P misses, bitmap": ("misses of BITMAP", 1), "reads, multiple against bitmap": ("MULTIPLE against BITMAP", 1)},
 }
 MODULES = {name: readme.module(name) for name in SHORT}
-# Of figure 6 (b) the device's own way alone: nothing is shown of the others.
+# Figure 6 (b) only with the device's own way: the others are not shown.
 LEFT_OUT = {"conzone-fig6b": set(MODULES["conzone-fig6b"].OTHERS)}
 FACTORS = [0.5, 2]
 UNCHANGED, FEW = "none", ["cache"]
@@ -67,7 +69,7 @@ def one_point(parameter, factor, figure, inner):
 
 
 def figures_of(args):
-    """Which figures one of the chosen parameters may concern."""
+    """Figures that one of the chosen parameters may affect."""
     chosen = [parameter for parameter in PARAMETERS if parameter.name in args.parameters]
     return chosen, [figure for figure in SHORT if any(figure in parameter.figures for parameter in chosen)]
 
@@ -95,7 +97,7 @@ def summarize(results):
 
 
 def settings(measured):
-    """(parameter, factor, figure) of what was measured, in its order"""
+    """(parameter, factor, figure) of the measurements, in order"""
     return list(dict.fromkeys(key[:3] for key in measured))
 
 
@@ -142,7 +144,7 @@ def cell(figures_recorded, parameter, figure, name):
 
 
 def tables(figures_recorded):
-    """For studies/README.md: the parameters, and what each does to each figure."""
+    """For studies/README.md: the parameters, and the effect of each on each figure."""
     text = readme.markdown(["parameter", "", "here", "source"], [[f"`{p.name}`", p.text, p.value, p.source] for p in PARAMETERS])
     for figure, shown in SHOWN.items():
         header = [f"`{figure}`", *(short for short, _ in shown.values())]

@@ -11,8 +11,9 @@ from common.sweep import Point  # noqa: E402
 
 NAME = "conzone-slc-gc"
 POLICIES = ["greedy", "cost-benefit", "fifo"]
-NORMAL_BLOCKS = 130 # of each plane of conzone-paper, beside those of SLC
-# Zones that the slow writer goes round: what each has staged stays valid until its program unit is complete.
+NORMAL_BLOCKS = 130 # of each plane of conzone-paper, besides those of SLC
+# Zones that the slow writer cycles through: the staged data of each stay valid until its program
+# unit is complete.
 LOADS = {"few": 4, "many": 110}
 
 
@@ -34,7 +35,8 @@ def device_of(blocks, policy):
 
 
 def workload_of(args, load, seed):
-    """Every write is flushed, so what is no whole program unit is staged: of the fast writer half of what it writes, and all of the slow one."""
+    """Every write is flushed, so an incomplete program unit is staged: half of the fast writer's
+    data, and all of the slow one's."""
     fast = {"block": "48 KiB", "zones": 8, "open_zones": 2, "total_bytes": f"{args.volume} MiB"}
     slow = {"block": "20 KiB", "zones": LOADS[load], "open_zones": LOADS[load], "think": "1ms", "think_distribution": "exponential",
             "total_ops": 6 * args.volume}
@@ -52,7 +54,8 @@ check = conzone.check
 
 
 def summarize(results):
-    """`moved`: sectors that a collection copied, of those that its superblock has; `cost`: bytes copied for a byte staged."""
+    """`moved`: sectors copied by a collection, of those in its superblock; `cost`: bytes copied for
+    a byte staged."""
     runs = [r["ftl"] for r in results]
     superblock = mean(r["device"]["shape"]["slc_superblock_sectors"] * 4096 for r in results)
     return {

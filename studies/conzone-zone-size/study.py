@@ -28,7 +28,8 @@ def options(words=None):
 
 
 def workload_of(args, load, seed):
-    """Each client has a buffer of its own (even and odd zones): what is compared is the ends of zones, not conflicts."""
+    """Each client has its own buffer (even and odd zones): the comparison is of zone ends, not of
+    conflicts."""
     zones = 1 if load == "flush" else args.zones
     end = {"total_ops": 1000 * zones} if load == "read" else {"total_bytes": f"{16 * zones} MiB", "reset_when_full": False}
     clients = 1 if load == "write-1" else 2
@@ -46,7 +47,7 @@ check = conzone.check
 
 
 def blocks(result):
-    """(blocks of a plane in all, SLC ones among them)"""
+    """(blocks of a plane in all, including SLC ones)"""
     geometry = result["device"]["geometry"]
     return geometry["blocks_per_plane"], geometry["slc_blocks_per_plane"]
 

@@ -41,7 +41,7 @@ def options(words=None):
     arguments.add_number(p, "--threads", 0, 64, 0, "host threads; 0: as many as the workload's file says")
     arguments.add_number(p, "--commands", 0, 10 ** 9, 0, "commands of each thread; 0: as many as the workload's file says")
     arguments.add_numbers(p, "--seeds", 1, arguments.MOST_SEED, "1,2,3,4,5", "comma-separated seeds, the same ones for each cost")
-    arguments.add_number(p, "--change", 1, 50, 10, "by so many per cent each cost is cheaper and dearer")
+    arguments.add_number(p, "--change", 1, 50, 10, "per cent by which each cost is made cheaper and dearer")
     p.add_argument("--costs", choices=("groups", "all"), default="all", metavar="groups|all",
                    help="groups: seven costs, of which each is a group of those of all; a third of the runs, and narrower intervals")
     arguments.add_number(p, "--jobs", 0, 1024, 0, "runs at a time; 0: as many as the host has cores, or HARTZONE_JOBS says")
@@ -59,7 +59,7 @@ def options(words=None):
 
 
 def files(args):
-    """(name for people, device, workload) of what is asked for."""
+    """(name for people, device, workload) of the request."""
     folder = pathlib.Path(args.point or "")
     folder = folder.parent if folder.is_file() else folder
     if args.point and (folder / "result.json").exists():

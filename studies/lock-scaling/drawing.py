@@ -52,7 +52,8 @@ def time_lost(ax, found):
 
 
 def stack(ax, name, line):
-    """Of N workers, how many work, spin by class, or wait for others: the steps down from N to what they are worth."""
+    """Of N workers, how many work, spin by class, or wait for others: the steps down from N to the
+    effective number."""
     uses = ["work", *sorted({use for _, p in line for use in p["time"] if use.startswith("spin")}), "idle"]
     at, below = range(len(line)), [0.0] * len(line)
     for use in uses:
@@ -92,7 +93,7 @@ def stacks(found):
 
 
 def page(args, sweep, drawn, table, conclusions):
-    """For people: what the figures say, in words first. drawn: the overview of the first costs."""
+    """For people: the conclusions in words first. drawn: the overview of the first costs."""
     measured = sweep.points
     first, *_ = scaling.all_costs(measured)
     page = Page("Lock contention across core counts",

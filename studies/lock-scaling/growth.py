@@ -1,11 +1,11 @@
-"""How lines of points grow, on the study's page: the laws that are fitted through them, and the model of a ticket lock beside."""
+"""Growth of lines of points, on the study's page: fitted laws, and the model of a ticket lock."""
 # SPDX-License-Identifier: BSD-3-Clause
 import predicted
 import scaling
 from common import plot
 from common.usl import amdahl, usl
 
-MOST_BESIDE = 3 # pictures beside each other that can still be read
+MOST_BESIDE = 3 # side-by-side pictures that are still readable
 
 
 def bars(ax, line, **more):
@@ -17,7 +17,7 @@ def bars(ax, line, **more):
 
 
 def predicted_bars(ax, one, found):
-    """What the model says, with its range over seeds."""
+    """The model's prediction, with its range over seeds."""
     points = found["points"]
     ax.errorbar([point["workers"] for point in points], [one * point["model"] for point in points],
                 yerr=[[one * (point["model"] - point["model_seeds"][0]) for point in points],
@@ -26,7 +26,7 @@ def predicted_bars(ax, one, found):
 
 
 def drawn(ax, key, line, found):
-    """One line: its points, the laws through them, and what the model says of them."""
+    """One line: its points, the laws through them, and the model's prediction."""
     means = [(workers, p["kiops"]) for workers, p in line]
     between = [n / 4 for n in range(4 * line[0][0], 4 * line[-1][0] + 1)]
     bars(ax, line, color="black", label="measured")

@@ -9,7 +9,7 @@ COLUMNS = ("waits", "wait mean", "p50", "p90", "p99", "p99.9", "max", "hold mean
 
 
 def work_by_role(result):
-    """role → part of its harts' time that is not idle → share of that time."""
+    """role → part of its harts' busy time → share of that time."""
     out = {}
     for role in sorted({h["role"] for h in result["harts"]}):
         harts = [a for a, h in zip(result["vclock"]["locks"]["accounts"], result["harts"]) if h["role"] == role]
@@ -35,14 +35,15 @@ LOCK_PARTS = ("spin", "held", "behind", "waits")
 
 
 def of_requests(result):
-    """The locks that have most of the requests' way: (kind, slice) → share in all, and of it the parts."""
+    """The locks with the largest share of the requests' time: (kind, slice) → share in all, and its
+    parts."""
     return [{"kind": kind["kind"], "slice": name, "lock": f"{lock['class']} {lock['index']}", "share": lock["share"],
              **{part: lock.get(part, 0) / kind[name]["cycles"] for part in LOCK_PARTS}}
             for kind in result["vclock"]["locks"]["requests"] for name in ("all", "p99", "p999") for lock in kind[name]["locks"][:MOST_OF_REQUESTS]]
 
 
 def of_run(result):
-    """Of one run; None where its device keeps no statistics of holds."""
+    """Of one run; None if its device keeps no statistics of holds."""
     ledger = result["vclock"].get("locks")
     if not ledger or not ledger["classes"]:
         return None

@@ -1,5 +1,6 @@
-"""What the model of a ticket lock (studies/common/ticket.py) says of a line of points. Its times are what the line's one worker counted, and
-what a hand-over costs by the cost model; the points of more workers give it no more than the shares of their locks."""
+"""Prediction of a line of points by the model of a ticket lock (studies/common/ticket.py). Its
+times are the counters of the line's single worker, and the hand-over cost of the cost model; the
+points of more workers contribute only the shares of their locks."""
 # SPDX-License-Identifier: BSD-3-Clause
 import scaling
 from common import ticket
@@ -7,7 +8,8 @@ from common.report import mean
 
 
 def used(result, name):
-    """Of a class of locks, over all workers: how long it is held, and how long a worker does without it, idle or not, but for spinning."""
+    """For a class of locks, over all workers: hold time, and time of a worker between holds, idle
+    or not, except spinning."""
     taken = [lock["acquisitions"] for lock in result["locks"] if lock["class"] == name and lock["acquisitions"]]
     held = sum(lock["hold_ns"] for lock in result["locks"] if lock["class"] == name)
     without_spin = sum(h["elapsed_ns"] - h["spin_ns"] for h in result["harts"] if "worker" in h["role"])
@@ -17,8 +19,8 @@ def used(result, name):
 
 
 def handover(result):
-    """Of a ticket lock, under the run's cost model, in ns: the word goes to who writes it and to who reads it next; each that reads it before
-    keeps the line busy, unless reads go side by side."""
+    """Of a ticket lock, under the run's cost model, in ns: the line goes to its writer and to the
+    next reader; earlier readers keep the line busy, unless reads overlap."""
     costs = result["vclock"]["parameters"]
     transfer = costs["far" if costs["cluster"] else "remote"]
     each = costs["occupancy"] if costs["reads"] == "queue" else 0
@@ -26,19 +28,20 @@ def handover(result):
 
 
 def of_run(result):
-    """What the model is fed with."""
+    """Input of the model."""
     classes = sorted({lock["class"] for lock in result["locks"] if lock["acquisitions"]})
     return {"classes": {name: used(result, name) for name in classes}, "handover": handover(result)}
 
 
 def worst(line):
-    """(share, class, workers): the class of locks that takes most of the workers' time, and where; None: they wait for none."""
+    """(share, class, workers): the class of locks with most of the workers' time, and where; None:
+    they wait for none."""
     spun = [(share, use[len("spin "):], workers) for workers, p in line for use, share in p["time"].items() if use.startswith("spin ") and share]
     return max(spun, default=None)
 
 
 def times(run, name):
-    """Of one worker, as the model takes them."""
+    """Of one worker, in the model's form."""
     one, costs = run["classes"][name], run["handover"]
     return one["between_ns"], one["hold_ns"], ticket.Handover(costs["least_ns"], costs["each_ns"])
 
@@ -54,7 +57,7 @@ def at(first, workers, p, name):
 
 
 def missing(line):
-    """In words, why there is no model of this line; None: there is one."""
+    """The reason why this line has no model; None: it has one."""
     if line[0][0] != 1:
         return "no model of a ticket lock, which one worker's times are needed for"
     if worst(line) is None:
@@ -66,7 +69,7 @@ def missing(line):
 
 
 def model(line):
-    """Of a line's points; where there is none, the reason."""
+    """Of a line's points; without a model, the reason."""
     reason = missing(line)
     if reason:
         return {"reason": reason}
@@ -78,12 +81,12 @@ def model(line):
 
 
 def models(measured):
-    """Line of two worker counts or more → what the model says of it."""
+    """Line of two worker counts or more → prediction."""
     return {line: model(points) for line, points in scaling.lines(measured).items() if len(points) > 1}
 
 
 def kiops(measured):
-    """Key of a point → throughput that the model would have there, if it has one."""
+    """Key of a point → predicted throughput, if there is a model."""
     out = {}
     for line, found in models(measured).items():
         for point in found.get("points", ()):

@@ -13,12 +13,12 @@ DIVIDED = {"class": "one lock for each class", "sharded": "several locks for eac
 
 
 def lost(p):
-    """Share of the workers' time that goes into spinning."""
+    """Share of the workers' time spent spinning."""
     return sum(part for use, part in p["time"].items() if use.startswith("spin"))
 
 
 def locks(p):
-    """How many were used: one that stands for all, or those of all classes."""
+    """Number of locks used: one global lock, or those of all classes."""
     return 1 if "global" in p["instances"] else sum(p["instances"].values())
 
 
@@ -30,7 +30,7 @@ class Line(collections.namedtuple("Line", "kind granularity costs architecture")
 
     @property
     def name(self):
-        """What is not as usual, besides its costs."""
+        """Non-default properties, except costs."""
         return " ".join([self.kind, *[word for word, usual in ((self.granularity, "device"), (self.architecture, "pipeline")) if word != usual]])
 
     @property
@@ -39,7 +39,7 @@ class Line(collections.namedtuple("Line", "kind granularity costs architecture")
         return {"lock": self.kind, "granularity": self.granularity, "costs": self.costs, "architecture": self.architecture}
 
     def key(self, workers):
-        """Of its point with so many."""
+        """Key of its point with this number of workers."""
         return Key(self.kind, self.granularity, workers, self.costs, self.architecture)
 
 
@@ -57,7 +57,8 @@ def lines(measured):
 
 
 def laws(line):
-    """USL and Amdahl of a line's means, and the range of USL's parameters over the seeds; None: too few worker counts."""
+    """USL and Amdahl of a line's means, and the range of USL's parameters over the seeds; None: too
+    few worker counts."""
     means = [(workers, p["kiops"]) for workers, p in line]
     law = usl.usl(means)
     if law is None:
@@ -99,7 +100,8 @@ def percent(interval):
 
 
 def growth(name, line, limit=None):
-    """One line of points from its fewest to its most workers, and where it falls. limit: what an experiment said of its last point."""
+    """One line of points from its fewest to its most workers, and where it falls. limit: result of
+    an experiment at its last point."""
     (fewest, first), (most, last) = line[0], line[-1]
     best, top = max(line, key=lambda point: point[1]["kiops"])
     out = f"{name}: {most} workers reach {last['kiops'] / first['kiops']:.2f} times the throughput of {fewest}."
@@ -127,7 +129,8 @@ def gained(gain, line, most):
 
 
 def conclusions(measured, seeds, limits=None):
-    """Sentences, each of which its figures prove. limits: line → what an experiment said of its most workers."""
+    """Sentences proven by their figures. limits: line → result of an experiment at its most
+    workers."""
     most = max(Key(*key).workers for key in measured)
     out = gains(measured, most) if len(seeds) > 1 else []
     out += [growth(f"{line.name}, costs {line.costs}", points, (limits or {}).get(line)) for line, points in lines(measured).items() if len(points) > 1]
@@ -165,8 +168,9 @@ def compared(order, what, subject):
 
 
 def busy(results):
-    """role → share of its busiest hart's time that is not idle, a mean over the runs. A hart may have several roles; one that serves
-    queue pairs beside a worker counts as the worker's. The link counts as one, by the direction that carries more data."""
+    """role → busy share of its busiest hart, a mean over the runs. A hart may have several roles;
+    one that serves queue pairs in addition to a worker counts as the worker's. The link counts as
+    one, by the direction that carries more data."""
     def busiest(result, role):
         return max(1 - h["idle_ns"] / h["elapsed_ns"] for h in result["harts"] if role in h["role"] and (role, h["role"]) != ("hil", "hil+worker"))
     def carried(result):

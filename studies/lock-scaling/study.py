@@ -33,7 +33,7 @@ def cost_models():
 
 
 def cases():
-    """name → its file: what it changes of the device and of the workload; a null leaves a key out."""
+    """name → its file: its changes to the device and to the workload; a null leaves a key out."""
     return {path.stem: path for path in sorted((TOP / "studies" / "lock-scaling" / "cases").glob("*.yaml"))}
 
 
@@ -105,14 +105,14 @@ def device_of(args, kind, granularity, workers, costs, architecture):
 def workload_of(args, workers, seed):
     workload = without_nulls(runs.merged(runs.merged(runs.load_yaml("workloads", args.workload), case_of(args, "workload")),
                                          {"threads": workers, "seed": seed}))
-    if args.quick: # half of the commands that a case says, which then still meets what it is for
+    if args.quick: # half of a case's commands, enough for its purpose
         workload["common"]["total_ops"] = case_of(args, "workload").get("common", {}).get("total_ops", 400) // 2
     return workload
 
 
 def points(args):
     def named(granularity, costs, architecture):
-        """What is not as usual."""
+        """Non-default properties."""
         return [word for word, usual in ((granularity, "device"), (architecture, "pipeline"), (costs, "default")) if word != usual]
 
     def point(costs, architecture, granularity, kind, workers):
@@ -143,7 +143,8 @@ def shares(result):
 
 
 def contended(result):
-    """Of what is taken: one lock that stands for all is, what its parts count is not."""
+    """Share of contended acquisitions: of the one global lock, if there is one, not of its parts.
+    """
     locks = [lock for lock in result["locks"] if lock["class"] == "global"] or result["locks"]
     taken = sum(lock["acquisitions"] for lock in locks)
     return sum(lock["contended"] for lock in locks) / taken if taken else 0.0
@@ -165,7 +166,7 @@ def check_queueing(args, measured):
 
 
 def instances(result):
-    """class → number of its locks that were used."""
+    """class → number of its locks used."""
     return collections.Counter(lock["class"] for lock in result["locks"])
 
 
@@ -206,7 +207,7 @@ def figures(_, measured):
 
 
 def labels(measured):
-    """(place in a point's key, name) of those that say something."""
+    """(place in a point's key, name) of the informative ones."""
     names = (("lock", None), ("granularity", "device"), ("workers", None), ("costs", "default"), ("architecture", "pipeline"))
     return [(at, name) for at, (name, usual) in enumerate(names) if {key[at] for key in measured} != {usual}]
 
@@ -239,7 +240,7 @@ def facts(args):
 
 
 def explained(args, line, workers):
-    """Experiment of one point; None: runs of it are missing."""
+    """Experiment at one point; None: some of its runs are missing."""
     point = [line.kind, line.granularity, workers, line.costs, line.architecture]
     options = argparse.Namespace(out=args.out / "explain" / "-".join(map(str, point)), seeds=args.seeds, change=10, costs="groups", resume=args.resume)
     found = experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, args.seeds[0]))
@@ -248,7 +249,7 @@ def explained(args, line, workers):
 
 
 def limits(args, measured):
-    """line → experiment of its most workers, where it was asked for; made once."""
+    """line → experiment at its most workers, if requested; made once."""
     if args.explain and not hasattr(args, "found_limits"):
         found = {line: explained(args, line, points[-1][0]) for line, points in scaling.lines(measured).items()}
         args.found_limits = {line: one for line, one in found.items() if one}

@@ -15,7 +15,7 @@ LOCKS = {"one lock": {"locks": {"granularity": {"default": "global"}}}, "many lo
 
 
 def superblocks(locks, workers):
-    """Many: each worker writes to one of its own. The collector has one, too."""
+    """Many: each worker writes to its own. The collector has one, too."""
     return {"conventional": {"frontiers": workers, "buffers": workers + 1}} if locks == "many superblocks" else {}
 
 

@@ -35,7 +35,7 @@ summarize = mcmq.summarize
 
 
 def normalized(measured, model, flows, first):
-    """Throughput of a flow as a part of that of one alone."""
+    """Throughput of a flow relative to that of one alone."""
     p, alone = measured.get((model, flows)), measured.get((model, first))
     return p and alone and p["kiops"] / alone["kiops"]
 

@@ -13,10 +13,10 @@ NAME = "mcmq-fig7"
 FLOWS = 4
 SHARED, QUARTERS, WHOLE, APART = "shared namespace", "shared storage", "shared storage, each as large", "no sharing"
 CASES = (SHARED, QUARTERS, WHOLE, APART)
-CACHES = [4, 16]  # MiB of the whole device, for 64 MiB that are used
-# What the quick form has.
+CACHES = [4, 16]  # MiB of the whole device, for 64 MiB in use
+# The quick form.
 FORM = [(flash, case) for flash in mcmq.FLASH for case in CASES if not mcmq.FLASH[flash] or case in (SHARED, QUARTERS)]
-# Superblocks of the whole device, which four namespaces can share evenly, and its write buffers.
+# Superblocks of the whole device, divisible among four namespaces, and its write buffers.
 SLC, DATA, SPARES, BAD, BUFFERS = 32, mcmq.DATA, 16, 4, 4
 
 
@@ -30,8 +30,8 @@ def options(words=None):
 
 
 def shape(case):
-    """Sections of the device's file that say how large each namespace is. Over all planes a quarter of the superblocks; over a quarter of the
-    planes as many, of a quarter of the size."""
+    """Sections of the device's file with the size of each namespace. Over all planes a quarter of
+    the superblocks; over a quarter of the planes as many, of a quarter of the size."""
     parts = {SHARED: 1, APART: 1}.get(case, FLOWS)
     spaces = {SHARED: {}, APART: {"namespaces": {"channels": [f"{2 * i}-{2 * i + 1}" for i in range(FLOWS)]}}}
     return spaces.get(case, {"namespaces": {"count": FLOWS}}) | {
@@ -46,7 +46,7 @@ def device(case, flash, cache_mib):
 
 
 def workload(case, seed, ops):
-    """Each flow has a namespace, or a quarter of the one."""
+    """Each flow has a namespace, or a quarter of the single one."""
     out = mcmq.flows(NAME, seed, FLOWS, ops)
     if case != SHARED:
         out["namespaces"] = list(range(1, FLOWS + 1))

@@ -29,7 +29,8 @@ def options(words=None):
 
 
 def device():
-    """Flash and times of the preset, with fewer blocks and pages, behind zones that are reset when they are full, so that blocks are erased."""
+    """Flash and times of the preset, with fewer blocks and pages, below zones that are reset when
+    full, so that blocks are erased."""
     preset = runs.load_yaml("devices", "mcmq")
     return {"name": NAME, "geometry": preset["geometry"] | CUT, "timing": preset["timing"] | NO_CHANNEL,
             "zones": {"count": 20, "spare_superblocks": 4, "max_open": 8, "max_active": 8},
@@ -47,7 +48,7 @@ def points(args):
 
 
 def kind_of(name, us):
-    """An operation's row of Table I: LSB and MSB by which configured time is nearer."""
+    """An operation's row of Table I: LSB or MSB, by the nearest configured time."""
     op = name.split()[0]
     return min((kind for kind in PAPER if kind.split(",")[0] == op), key=lambda kind: abs(PAPER[kind][0] - us))
 

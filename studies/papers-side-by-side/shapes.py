@@ -1,4 +1,5 @@
-"""Devices of different papers made comparable: what a zone holds, an equal share of flash to overwrite, and the ledger of memory."""
+"""Makes devices of different papers comparable: zone contents, an equal share of flash to
+overwrite, and the ledger of memory."""
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
 import math
@@ -7,7 +8,8 @@ import subprocess
 
 from common import runs
 
-SUPERBLOCKS, HELD, SPARES = 24, 18, 5  # of a queue's share; how many of them data fill; a block device's own, of all
+SUPERBLOCKS, HELD, SPARES = 24, 18, 5  # of a queue's share; the part filled with data; spares of a
+                                       # block device, over all
 SIZES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -26,7 +28,7 @@ def planes(device):
 
 
 def superblock(device):
-    """Bytes of a zone, or of what a block device collects."""
+    """Bytes of a zone, or of a block device's unit of collection."""
     return planes(device) * device["geometry"]["pages_per_block"] * size(device["geometry"]["page_bytes"])
 
 
@@ -57,7 +59,8 @@ def all_planes(device):
 
 
 def overwriting(device, whole, common):
-    """Three quarters of the share hold data, and half as many bytes as these are are written over them. On zones by a log that the host keeps."""
+    """Data fill three quarters of the share, and half as many bytes are overwritten. On zones by a
+    log on the host."""
     queues, held = whole["threads"], HELD * superblock(device)
     common = common | {"prefill": 1.0, "total_bytes": f"{held // 2 // 1024} KiB"}
     if is_block(device):
@@ -67,7 +70,8 @@ def overwriting(device, whole, common):
 
 @functools.cache
 def memory(name):
-    """KiB that the firmware's ledger charges to each memory of the preset; one without DRAM has all in SRAM."""
+    """KiB that the firmware's ledger charges to each memory of the preset; one without DRAM has all
+    in SRAM."""
     command = [str(runs.driver()), "info", "--memory", "--device", str(runs.TOP / "configs" / "devices" / f"{name}.yaml")]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode:

@@ -12,7 +12,7 @@ from common.report import mean  # noqa: E402
 from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "papers-side-by-side"
-# Preset → what stands for it in the quick form.
+# Preset → its replacement in the quick form.
 TWINS = {"conzone-paper": "small", "conzone-1tb": None, "legacy": "small-legacy", "zms": "small-zms", "zufs": "small-zufs", "cufs": "small-cufs",
          "plp": "small-plp", "mcmq": "small-mcmq"}
 QUEUES, DEPTH = 3, 16  # the log on zones writes two zones for each queue, and most devices allow six
@@ -35,7 +35,7 @@ def options(words=None):
 
 
 def workload_of(args, device, load, seed):
-    """Each queue has a part of the device of its own: zones, or an equal part of the sectors."""
+    """Each queue has its own part of the device: zones, or an equal part of the sectors."""
     kind = LOADS[load][0]
     common = {"queue_depth": DEPTH, "read_ratio": float(kind == "read"), "pattern": load.split()[0] if " " in load else "random",
               "block": "128 KiB" if load.startswith("sequential") else "4 KiB"}
@@ -87,12 +87,12 @@ def host_waf(result):
 
 
 def missed(result):
-    """Part of the look-ups, None where the map is not cached."""
+    """Share of map look-ups that miss; None if the map is not cached."""
     return conzone.misses(result) if any(sum(result["l2p"][k].values()) for k in ("hits", "misses")) else None
 
 
 def summarize(results):
-    """Instructions are those of all harts: their work takes a cycle each, and stalls besides."""
+    """Instructions are the sum over all harts: each takes one cycle, plus stalls."""
     of = [r["totals"][kind_of(r)] for r in results]
     accounts = [r["vclock"]["locks"]["accounts"] for r in results]
     out = {
@@ -146,7 +146,7 @@ def rows(figure):
 
 
 def form(figure):
-    """Preset → what stands for it in these figures."""
+    """Preset → its replacement in these figures."""
     try:
         figure("random read, zms")
         return {name: name for name in TWINS}

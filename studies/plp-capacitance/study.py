@@ -10,7 +10,7 @@ from common.sweep import Point  # noqa: E402
 
 NAME = "plp-capacitance"
 MODES = ["selective", "full"]
-FIRST_MS, LAST_MS = 200, 2000 # of device time, in which power goes
+FIRST_MS, LAST_MS = 200, 2000 # of device time: interval of the power cuts
 
 summarize, check = plp.summarize_cuts, plp.check_cut
 
@@ -32,7 +32,7 @@ def points(args):
 
 
 def share(measured, size, field):
-    """Selective's in % of full's."""
+    """Selective as % of full."""
     one, all_of_it = (measured.value((mode, size), field) for mode in MODES)
     return None if one is None or all_of_it is None else 100 * one / all_of_it
 

@@ -10,7 +10,7 @@ from common.report import percent_more  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "plp-fig12"
-VOLATILE = 32 # MiB beside the protected ones
+VOLATILE = 32 # MiB besides the protected ones
 
 check, summarize = plp.check, plp.summarize
 

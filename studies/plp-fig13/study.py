@@ -12,7 +12,7 @@ from common.sweep import Point  # noqa: E402
 NAME = "plp-fig13"
 VOLATILE, PAPER = 32, -96
 FLUSHES = ["in-place", "balanced"]
-FIRST_MS, LAST_MS = 500, 8000 # of device time, in which power goes
+FIRST_MS, LAST_MS = 500, 8000 # of device time: interval of the power cuts
 
 summarize, check = plp.summarize_cuts, plp.check_cut
 
@@ -26,7 +26,8 @@ def options(words=None):
     return arguments.quickly(args, sizes=args.sizes[:1], cuts=2)
 
 
-# The same state for both: the same load on the same device up to the same instant, and of the device only this key differs.
+# The same state for both: the same load on the same device up to the same instant; the devices
+# differ in this key only.
 def points(args):
     first, last = (1000, 2500) if args.quick else (FIRST_MS, LAST_MS)
 

@@ -10,7 +10,7 @@ from common.report import mean, percent_more  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "zms-multizone"
-# What each writer does. The first is the slides' fio: 512 KiB at a time.
+# Load of each writer. The first is the slides' fio: 512 KiB at a time.
 LOADS = {
     "512 KiB": {"block": "512 KiB"},
     "512 KiB, pauses": {"block": "512 KiB", "think": "2ms", "think_distribution": "exponential"},
@@ -30,7 +30,7 @@ def options(words=None):
 
 
 def device():
-    """Smaller than the paper's in its number of zones only: they take boot time, and none is written but these."""
+    """Fewer zones than the paper's: unwritten zones only take boot time."""
     return runs.merged(runs.load_yaml("devices", "zms"), {"zones": {"count": 12}, "geometry": {"blocks_per_plane": 40}})
 
 

@@ -14,7 +14,8 @@ PAPER_MISSES = 27.1
 ZONE_MIB, SLC, SPARE = 138, 24, 4  # of zms.yaml
 ZMS, PLAIN, PACKED = "ZMS", "pages", "pages, compressed"
 RANGE = 8192                       # MiB
-USUAL = 1024                       # KiB: what mobile devices have for their map, says Kim et al. (FAST 2026, section 2.2)
+USUAL = 1024                       # KiB: usual map cache of mobile devices, by Kim et al. (FAST
+                                   # 2026, section 2.2)
 CACHES = [USUAL, 4096, 6144]       # a map of RANGE takes 8192
 
 
@@ -68,7 +69,7 @@ def check(result, folder):
 
 
 def missed(result):
-    """Part of the reads, as each looks its sector up once; of a map of zones nothing is looked up in a cache."""
+    """Share of reads, each with one look-up; a map of zones has no cache."""
     return sum(result["l2p"]["misses"].values()) / result["totals"]["read"]["ops"]
 
 

@@ -11,7 +11,8 @@ from common.sweep import Point  # noqa: E402
 
 NAME = "zms-random-write"
 MIB = 2 ** 20
-CACHE_PER_BYTE = 2 ** 20 / 2 ** 37 # of the block device's map: 1 MiB, which mobile devices have (zms-random-read), for the paper's 128 GiB
+CACHE_PER_BYTE = 2 ** 20 / 2 ** 37 # map cache of the block device: 1 MiB, usual in mobile devices
+                                   # (zms-random-read), for the paper's 128 GiB
 CLEANER = ("--cleaner", files.cleaner(138 // zms.ZONE_MIB)) # the paper's zones have 138 MiB
 BUFFERED, SYNCED = "a sync for each MiB", "a sync for 8 blocks"
 SYNC_EVERY = {BUFFERED: 256, SYNCED: 8}
@@ -41,7 +42,7 @@ def options(words=None):
 
 def device(args, way):
     """The block device has the same superblocks, and its map in flash."""
-    count, slc = args.zones + 1, 40 + args.zones // 4 # what all zones may have staged must find room
+    count, slc = args.zones + 1, 40 + args.zones // 4 # room for the staged data of all zones
     over = max(zms.CONVENTIONAL_SPARE, round(block.OVER_PROVISIONING * count))
     zoned = zms.device(args.zones, slc, over) | {"name": NAME}
     if way not in ON_BLOCKS:
@@ -91,7 +92,7 @@ def figures(args, measured):
 
 
 def times(figure, load, way, base):
-    """(throughput, WAF) of one way: how many times better than another."""
+    """(throughput, WAF) of one way: improvement factors over another."""
     one, other = ((figure(f"{load}, {name}, updates"), figure(f"{load}, {name}, programmed for a byte")) for name in (way, base))
     return one[0] / other[0], other[1] / one[1]
 

@@ -31,7 +31,8 @@ def options(words=None):
 
 
 def words_of(way, seed):
-    """Each iteration: 8 MiB in files of 128 KiB, half of which are removed, a large one of 2 MiB, written and read, and 32 files that are there already, read."""
+    """Each iteration: 8 MiB in files of 128 KiB, half of them removed, a large one of 2 MiB,
+    written and read, and 32 reads of existing files."""
     return ("files", "fragment", "--small-files", 64, "--size", 2, "--reread", 32, "--count", 10000, "--seed", seed, *WAYS[way])
 
 
@@ -47,7 +48,7 @@ def check(result, folder):
 
 
 def ms_per_mb(one, kind):
-    """As the block layer counts it: the time of all requests by what they moved."""
+    """As counted by the block layer: the time of all requests divided by their data."""
     commands = [one["commands"][name] for name in KINDS[kind]]
     return sum(c["count"] * c["latency_ns"]["mean"] for c in commands) / 1e6 / (sum(c["bytes"] for c in commands) / 1e6)
 
@@ -85,7 +86,7 @@ def summarize(results):
 
 
 def figures_of(way, at):
-    """Of one way; at: what was measured, if it was."""
+    """For one way; at: its measurements, if any."""
     out = [report.figure(f"{way}, {kind}, {what}", at and at[what][kind], "ms/MB") for kind in KINDS for what in ("mean", "worst")]
     for what, field, unit in LEVEL_FIGURES:
         out += [report.figure(f"{way}, {what}, {name}", at and at["levels"][name][field], unit) for name in LEVELS]

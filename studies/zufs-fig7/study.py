@@ -10,10 +10,12 @@ from common.report import mean, percent_more  # noqa: E402
 from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "zufs-fig7"
-SCALE = 256                # the paper's GB are so many times fewer here, and so is the cache of the map: 1 MiB becomes 4 KiB
+SCALE = 256                # factor by which the paper's GB and the map cache are reduced: 1 MiB
+                           # becomes 4 KiB
 RANGES = [4, 16, 64, 256]  # GB of the paper; request sizes are compared over the last one
-BLOCKS = [16, 64, 128, 512]  # KiB, beside the 4 of the ranges
-# How the range was written: by one thread, so that it lies in order, or by four at once, whose pieces of 512 KiB take turns.
+BLOCKS = [16, 64, 128, 512]  # KiB, besides the 4 of the ranges
+# Writers of the range: one thread, so that it is contiguous, or four at once, with interleaved
+# pieces of 512 KiB.
 DEVICES = {"ZUFS": 4, "CUFS, in order": 1, "CUFS, in pieces": 4}
 ZONE_MIB = 1056
 
@@ -36,7 +38,7 @@ def device(name):
 
 
 def workload(name, mib, seed, threads, depth, **keys):
-    """Each thread has its part of the range: on zones of its own, or of the address space."""
+    """Each thread has its own part of the range: zones, or a part of the address space."""
     part = mib // threads
     zones = {"zones": 1, "prefill": min(1.0, (part + 1) / ZONE_MIB)} if name == "ZUFS" else {"prefill": 1.0}
     return {"name": NAME, "mapping": "direct", "seed": seed, "verify": False, "threads": threads,
@@ -143,7 +145,8 @@ def rows(figure):
 
 def directions(figure):
     wide = f"{figure('widest range'):.0f} GB"
-    # Of 16 MiB, two of 64 commands may want the same row of a die, and run together: the paper's 4 GB have no such help.
+    # Over 16 MiB, two of 64 commands may want the same row of a die, and be combined: the paper's 4
+    # GB rarely allow that.
     yield "ZUFS is flat, but for reads that run together", abs(percent_more(figure(f"{wide}, ZUFS"), figure("4 GB, ZUFS"))) < 20
     if wide != "16 GB":
         yield "it is where few do", abs(percent_more(figure(f"{wide}, ZUFS"), figure("16 GB, ZUFS"))) < 10

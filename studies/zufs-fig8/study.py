@@ -11,7 +11,8 @@ from common.sweep import Point  # noqa: E402
 
 NAME = "zufs-fig8"
 PAPER = 26 # % that ZUFS with chunks of 192 KB is over ZMS with 768 KB
-# A superpage is one flush unit of the 16 planes, and a buffer holds one: it takes nothing new until that is programmed.
+# A superpage is one flush unit of the 16 planes, and a buffer holds one: it accepts no data until
+# that is programmed.
 FIXED = {"buffers": {"pool": 0, "slots": "accounts", "flush": "unit", "flush_unit_planes": 16}}
 SCHEMES = {
     "ZMS, 768 KiB": FIXED,
@@ -23,7 +24,8 @@ SHARED = {
     "ZMS, 3 buffers": runs.merged(FIXED, {"buffers": {"count": 3, "binding": "first-free"}}),
     **{f"ZUFS, {slots}": {"buffers": {"slots": slots}} for slots in ("locked", "sharded", "lock-free")},
 }
-# What the ways to keep slots cost when nothing else does: flash and link that take no time, eight zones, eight workers.
+# Cost of each slot scheme without other limits: flash and link take no time, eight zones, eight
+# workers.
 UNCERTAIN = {"wait for locks of buffers, accounts": 5, "eight zones at once, accounts": 4}
 SLOTS = ("accounts", "locked", "sharded", "lock-free")
 AT_ONCE = {"timing": {"normal": {"program": "20us"}, "channel_bytes_per_s": 0, "command": 0}, "link": {"bytes_per_s": 0},
@@ -40,7 +42,7 @@ def options(words=None):
 
 
 def device(changes):
-    """Smaller than the paper's in its number of zones only: they take boot time, and none is written but these."""
+    """Fewer zones than the paper's: unwritten zones only take boot time."""
     return runs.merged(runs.merged(runs.load_yaml("devices", "zufs"), {"zones": {"count": 16}, "geometry": {"blocks_per_plane": 24}}), changes)
 
 
@@ -67,7 +69,7 @@ def check(result, folder):
 
 
 def buffer_wait(result):
-    """Part of the workers' time that they wait for locks of buffers."""
+    """Share of the workers' time spent waiting for locks of buffers."""
     workers = [h["elapsed_ns"] for h in result["harts"] if h["role"] == "worker"]
     return sum(lock["wait_ns"] for lock in result["locks"] if lock["class"] == "buffer") / sum(workers)
 

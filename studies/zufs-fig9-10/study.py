@@ -10,12 +10,13 @@ from common.report import mean  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "zufs-fig9-10"
-SPARE, CONVENTIONAL_SPARE = 2, 5 # superblocks beside those of zones and of SLC
+SPARE, CONVENTIONAL_SPARE = 2, 5 # superblocks besides those of zones and of SLC
 CLEANER = files.cleaner(32) # our zones have fewer blocks than the paper's
 CUFS, SSR, ZUFS, COPIES, UNCLEANED = "CUFS", "CUFS, SSR", "ZUFS", "ZUFS, the device copies", "ZUFS, cleaned when it must"
 WAYS = {CUFS: (), SSR: (cufs.SLACK,), ZUFS: ("--cleaner", CLEANER), COPIES: ("--cleaner", CLEANER, "--copy-offload"), UNCLEANED: ()}
 COLLECTED = "moved by the device's collector"
-VALLEY = 4 # iterations in a row: their large files take as long as a few rounds of the cleaner, as one of the paper's takes many
+VALLEY = 4 # consecutive iterations: their large files together take a few rounds of the cleaner, as
+           # one of the paper's takes many
 FIGURES = (("write, clean", "write_clean", "MiB/s"), ("write, floor", "write_floor", "MiB/s"), ("write, valley", "write_valley", "MiB/s"),
            ("write, last third", "write_late", "MiB/s"),
            ("read, clean", "read_clean", "MiB/s"), ("read, last third", "read_late", "MiB/s"), ("fragmentation, most", "level_most", ""),
@@ -36,8 +37,9 @@ def options(words=None):
 
 
 def device(way, zones):
-    """cufs.yaml, or small-zufs.yaml with a conventional zone for checkpoints: so its map has entries for sectors, all in RAM. Both have as many
-    superblocks of 3 MiB, whose data are kept, and as many of SLC."""
+    """cufs.yaml, or small-zufs.yaml with a conventional zone for checkpoints: so its map has
+    entries for sectors, all in RAM. Both have equal numbers of superblocks of 3 MiB, whose data are
+    kept, and of SLC."""
     beside, staging = zones + 1 + CONVENTIONAL_SPARE, cufs.slc(zones)
     if way in (CUFS, SSR):
         return cufs.device(NAME, cufs.seen(beside), staging)
@@ -62,7 +64,7 @@ def check(result, folder):
 
 
 def first(iterations, holds):
-    """Number of the first iteration of which this holds; 0: of none."""
+    """Number of the first iteration for which this holds; 0: none."""
     return next((i + 1 for i, one in enumerate(iterations) if holds(one)), 0)
 
 
@@ -71,7 +73,7 @@ def free_share(one):
 
 
 def lowest(iterations, together):
-    """Throughput of so many large files in a row, MiB/s: where it is lowest."""
+    """Throughput of `together` consecutive large files, MiB/s: the minimum."""
     took = [1 / i["write_mib_s"] for i in iterations]
     return together / max(sum(took[at:at + together]) for at in range(len(took) - together + 1))
 

@@ -1,4 +1,5 @@
-"""bench ftl: the baseline holds, the figures are the same each time and add up, and what became dearer is named."""
+"""bench ftl: the baseline holds, the figures are repeatable and add up, and regressions are named.
+"""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os

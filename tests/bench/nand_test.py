@@ -1,4 +1,5 @@
-"""bench nand --device: what the data sheet says is what the rig and the machine take, under each scheduler; harts cost only where they must."""
+"""bench nand --device: rig and machine match the configured times under each scheduler; harts cost
+time only where they must."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os

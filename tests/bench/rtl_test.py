@@ -1,4 +1,5 @@
-"""bench rtl: the preset `rocket` is what follows from the record's micro-benchmarks, and the record's curves are as near as the README says."""
+"""bench rtl: the preset `rocket` follows from the record's micro-benchmarks, and the record's
+curves are as near as the README claims."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import pathlib
@@ -24,7 +25,7 @@ def cells(rates):
 
 
 def preset(name):
-    """What a preset of protocol/clock_preset.c changes; a word is its number."""
+    """Changes of a preset of protocol/clock_preset.c; a word is its number."""
     body = re.search(rf"static void take_{name}\(.*?\n}}", (TOP / "protocol/clock_preset.c").read_text(encoding="utf-8"), re.S)[0]
     return {key: schema.value_of(value) for key, value in re.findall(r"costs->(\w+) = (\w+);", body)}
 

@@ -1,4 +1,5 @@
-"""bench scaling --quick: both architectures scale where one lock for all does not, and the goals are judged by what was measured."""
+"""bench scaling --quick: both architectures scale where one global lock does not, and the goals are
+compared with the measurements."""
 # SPDX-License-Identifier: BSD-3-Clause
 import importlib.util
 import json

@@ -1,4 +1,5 @@
-"""scripts/arrows: each rule against a planted breach in a small tree, and what must not count as one."""
+"""scripts/arrows: each rule against a planted breach in a small tree, and cases that are no breach.
+"""
 # SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import subprocess
@@ -139,7 +140,7 @@ class Arrows(unittest.TestCase):
 
     def test_a_declaration_of_nothing(self):
         self.append("mid/mid.h", "extern int mid_gone;\n")
-        self.assert_broken("mid/mid.h:3: declares mid_gone, but nobody defines it")
+        self.assert_broken("mid/mid.h:3: declares mid_gone, but no file defines it")
 
     def test_a_contract_that_needs_none(self):
         self.append("docs/layers.txt", "contract mid/mid.h for nothing\n")

@@ -21,7 +21,7 @@ GIVEN = re.compile(r"(?:SetUp|TearDown)(?:TestSuite)?|PrintTo|LLVMFuzzer\w+|kNoC
 
 
 def findings(text):
-    """Line and name of what has the wrong case."""
+    """Line and name of declarations with the wrong case."""
     code = NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     found = [(match.start(1), match[1]) for match in DECLARED.finditer(code)
              if "override" not in re.match(r"[^;{}]*", code[match.end():])[0]]

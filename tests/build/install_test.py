@@ -107,7 +107,7 @@ class Installed(unittest.TestCase):
 
 @unittest.skipUnless(shutil.which("dpkg-deb") and shutil.which("dpkg-shlibdeps"), "dpkg-deb and dpkg-shlibdeps are not installed")
 class Package(unittest.TestCase):
-    """What cpack makes of the build folder, unpacked where no source tree is above it."""
+    """The package made by cpack, unpacked where no source tree is above it."""
 
     @classmethod
     def setUpClass(cls):
@@ -130,7 +130,7 @@ class Package(unittest.TestCase):
             self.assertIn("hartzone " + " ".join(words), text)
             self.assertNotIn("./hartzone", text)
         wrong = subprocess.run([self.program, "run", "--no-such"], capture_output=True, text=True, check=False, env=self.clean)
-        self.assertIn("(hartzone run --help tells more)", wrong.stderr)
+        self.assertIn("(hartzone run --help has more)", wrong.stderr)
         served = called(self.program, "serve", "--device", "small", "--", self.program, "info", cwd=self.scratch, env=self.clean)
         self.assertIn("12 zones", served)
 

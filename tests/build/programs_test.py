@@ -16,7 +16,7 @@ import sources  # noqa: E402
 RUNNERS = ("run", "Popen", "call", "check_call", "check_output", "which", "execv", "execvp", "execlp")  # of subprocess, shutil and os
 MODULES = ("subprocess", "shutil", "os")
 NAME = r"[a-z][\w.+-]*"
-# Of C++: what starts a program by its name, or looks for it in PATH.
+# C++ code that starts a program by its name, or searches PATH for it.
 STARTED = re.compile(rf'(?:find_program\(|start\(\{{|popen\(|<std::string> all\{{|execlp\()"({NAME})"|\*name : \{{"({NAME})", "/usr')
 UNPACKERS = re.compile(rf'^\t\{{"({NAME})", std::string_view\("', re.M)
 SEARCHED = re.compile(rf"find_program\(\w+ (?:NAMES )?({NAME}(?: {NAME})*)\)|execute_process\(COMMAND ({NAME})")
@@ -36,7 +36,7 @@ def is_python(path):
 
 
 def first_words(argument, loops):
-    """What the first word of a command may be, as far as it is written down."""
+    """Possible first words of a command, if they are literal."""
     if isinstance(argument, (ast.List, ast.Tuple)) and argument.elts:
         return first_words(argument.elts[0], loops)
     if isinstance(argument, ast.IfExp):
@@ -59,7 +59,7 @@ def starts(call):
 
 
 def passes_on(function):
-    """A function that starts what its words say: called("cmake", …)."""
+    """A function that starts the command given by its arguments: called("cmake", …)."""
     words = function.args.vararg and function.args.vararg.arg
     for call in (node for node in ast.walk(function) if isinstance(node, ast.Call) and starts(node)):
         first = call.args[0]

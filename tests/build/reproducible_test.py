@@ -11,7 +11,8 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 FIRMWARE_SOURCES = ["CMakeLists.txt", "CMakePresets.json", "scripts", "protocol", "libthread", "firmware"]
 HOST_SOURCES = FIRMWARE_SOURCES + ["host-driver", "vclock", "bench", "tests", "LICENSE"]
-# What another user may have set. The image is for another machine, so flags for programs of this host are none of its business.
+# Settings of another user. The image is for another machine, so flags for host programs must not
+# affect it.
 OTHER_USER = {"HOME": "/nonexistent", "TZ": "Asia/Tokyo", "LC_ALL": "C", "CFLAGS": "-O1 -DNOT_MINE", "LDFLAGS": "-Wl,-s"}
 
 

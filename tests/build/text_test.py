@@ -1,4 +1,5 @@
-"""What every file of the tree owes its reader: a first line that says what it is, whole lines, and documents whose references exist."""
+"""Rules for every file of the tree: a first line that names its subject, whole lines, and documents
+with valid references."""
 # SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import re
@@ -35,7 +36,7 @@ class Text(unittest.TestCase):
         self.assertFalse(wrong, "\n" + "\n".join(wrong))
 
     def test_what_the_guides_make_is_no_source(self):
-        """A reader who has tried their commands may run the tests in the same tree."""
+        """A reader who has tried the commands may run the tests in the same tree."""
         guides = "\n".join(path.read_text(encoding="utf-8") for path in [TOP / "README.md", *sorted(TOP.glob("docs/guide/*.md"))])
         images = set(re.findall(r"--image ([\w./]+)", guides))
         self.assertTrue(images)

@@ -49,7 +49,7 @@ def in_help(text):
 
 
 def filled(command):
-    """The command with the reader's own words put in; KeyError names one that nobody has thought of."""
+    """The command with sample values filled in; KeyError names an unknown placeholder."""
     return PLACEHOLDER.sub(lambda m: STANDS_FOR["..." if m[0] == "…" else m[0]], command)
 
 
@@ -59,7 +59,7 @@ def bare(command):
 
 
 def commands(document):
-    """What this document prints and no earlier one does, in its order."""
+    """Commands that this document prints and no earlier one does, in order."""
     earlier = set()
     for other in documents():
         text = (TOP / other).read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ if not MISSING:
     import figures
     import mechanisms
 
-# First words of what cannot run inside the suite, and what is done instead.
+# First words of commands that cannot run inside the suite, and their replacements.
 NOT_HERE = {
     "./hartzone test": "it is the suite that runs this; commands.script gives it stand-ins for its tools",
     "./hartzone setup": "it installs packages; scripts/setup --check only looks",
@@ -91,7 +91,8 @@ class Printed(unittest.TestCase):
         self.assertEqual(list(self.scratch.run_base.iterdir()), [], f"{command} left its run directory behind")
 
     def kept(self, words):
-        """Checks what this kind of command promises; the files it may leave outside of results/."""
+        """Checks the promises for this kind of command; returns the files that it may leave outside
+        of results/."""
         if words[:2] == ["./hartzone", "run"]:
             self.check_run(words)
         elif words[:2] == ["./hartzone", "study"] and len(words) > 2:

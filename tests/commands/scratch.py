@@ -7,7 +7,8 @@ import subprocess
 import sys
 import tempfile
 
-MEMORY, MEMORY_BYTES = pathlib.Path("/dev/shm"), 8 << 30 # where runs live by default, and what they may need
+MEMORY, MEMORY_BYTES = pathlib.Path("/dev/shm"), 8 << 30 # default folder of runs, and the room that
+                                                         # they may need
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
 import sources  # noqa: E402

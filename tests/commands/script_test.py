@@ -35,7 +35,7 @@ elif "crash" not in tests:
         os.kill(os.getpid(), 15)
 sys.exit(any(end[0] == "fail" for end in tests.values()))
 """
-# What a GoogleTest program wrote.
+# Output of a GoogleTest program.
 CASES = """<testsuites><testsuite name="A"><testcase name="a" classname="A" result="completed" time="0.1"/>
 <testcase name="b" classname="A" result="completed" time="1.6"><failure>1 is not 2\nhere</failure></testcase>
 <testcase name="c" classname="A" result="skipped" time="0"/></testsuite></testsuites>"""
@@ -212,7 +212,7 @@ class Test(Copy):
 
 
 class Tools(Copy):
-    """What a first call installs before it builds, and beside it."""
+    """Packages that a first call installs before it builds, and in parallel."""
 
     SETUP = """#!/bin/bash
 echo "begin $*" >>"$CALLS"
@@ -292,7 +292,7 @@ esac
 
 
 class Found(unittest.TestCase):
-    """What printed.py takes for a command in running text."""
+    """Text recognised as a command by printed.py."""
 
     def test_a_command_may_go_on_in_the_next_line(self):
         text = "as `./hartzone run\n--quick` and `./hartzone study`, not `a\nb` or\n```\n`./hartzone x y`\n```\n"

@@ -132,7 +132,8 @@ TEST_F(AdminQueue, EventsStayMaskedUntilTheLogIsRead)
 	EXPECT_EQ(ring.reap(2).size(), 2u) << "the log page and the second event";
 }
 
-// Base spec 5.22, 5.16.1.5: detaching and attaching again changes the list of active namespaces twice, and is told once.
+// Base spec 5.22, 5.16.1.5: detaching and attaching again changes the list of active namespaces
+// twice, and is reported once.
 TEST_F(AdminQueue, AttachmentIsToldAndListed)
 {
 	Bench &b = bench();

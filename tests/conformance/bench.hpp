@@ -28,13 +28,14 @@ public:
 	static Bench &shared();
 	static void drop_shared();
 
-	// Controller reset, then admin queue, I/O queue 1 and scratch pages anew. Zones stay as they are.
+	// Controller reset, then new admin queue, I/O queue 1 and scratch pages. Zones stay as they
+	// are.
 	void restart();
 	// Joins the machine again after the link has ended; the controller is disabled.
 	void reconnect();
 	// As restart(), and every zone EMPTY.
 	void pristine();
-	// What a case expects at its start; cheap if nothing has to be done.
+	// Establishes the initial state of a case; cheap if nothing has changed.
 	void settle();
 	// A case that leaves queues, features or the controller changed says so; settle() then restarts.
 	void disturb() { disturbed_ = true; }
@@ -86,8 +87,9 @@ private:
 	bool disturbed_ = false;
 };
 
-// Runs what was submitted to its end: opens the queues, reads their completions in turn, closes them. Time stands
-// for every completion that its host has not seen, so none may be left behind.
+// Runs all submitted commands to their end: opens the queues, reads their completions in turn,
+// closes them. Time stands at every completion that its host has not read, so none may be left
+// behind.
 using Seen = std::function<void(hz::QueuePair &, const hz::Completion &)>;
 void drain(std::span<hz::QueuePair *const> queues, const Seen &seen);
 

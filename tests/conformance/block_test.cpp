@@ -1,4 +1,5 @@
-// A block namespace (NVM Command Set alone): what it names itself, reads and writes anywhere, and that it knows no zones.
+// A block namespace (NVM Command Set alone): its identification, reads and writes at any address,
+// and no zones.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 #include <random>

@@ -1,4 +1,4 @@
-// CommandCase: what is checked around every command of the tables.
+// CommandCase: checks around every command of the tables.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
 

@@ -19,12 +19,13 @@ std::ostream &operator<<(std::ostream &out, const CommandCase &c);
 
 inline std::string case_name(const ::testing::TestParamInfo<CommandCase> &info) { return info.param.name; }
 
-// An admin command: its status is as told, and the controller answers an Identify afterwards.
+// An admin command: checks its status, and that the controller answers an Identify afterwards.
 class AdminCommand : public Device, public ::testing::WithParamInterface<CommandCase> {
 protected:
 	void check();
 };
-// An I/O command on a device of EMPTY zones: its status is as told, and no zone has changed if it was refused.
+// An I/O command on a device of EMPTY zones: checks its status, and that a refused command has
+// changed no zone.
 class IoCommand : public ZonedDevice, public ::testing::WithParamInterface<CommandCase> {
 protected:
 	void check();

@@ -243,7 +243,7 @@ void EveryDevice::other_opcodes()
 	EXPECT_TRUE(std::includes(sent_.begin(), sent_.end(), offered.begin(), offered.end())) << "a command was left out";
 }
 
-// Whatever can be asked of the controller: answered, or refused as what is not there.
+// Every query of the controller: answered, or refused as unsupported.
 void EveryDevice::admin()
 {
 	auto ask = [&](uint8_t opcode, uint32_t nsid, uint32_t cdw10, const std::set<uint16_t> &statuses) {

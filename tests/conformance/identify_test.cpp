@@ -1,4 +1,4 @@
-// Identify (base spec 5.17, ZNS 4.1.5): every CNS, and what is wrong with the others.
+// Identify (base spec 5.17, ZNS 4.1.5): every CNS, and the errors of invalid ones.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
 #include <cstring>

@@ -21,7 +21,7 @@ auto at_end(uint8_t opcode, uint64_t before, uint32_t sectors)
 {
 	return [=](Bench &b) { return io_command(b, opcode, b.info().size_sectors - before, sectors); };
 }
-// One contiguous transfer whose PRP list is right.
+// One contiguous transfer with a valid PRP list.
 auto large(uint8_t opcode, uint32_t sectors)
 {
 	return [=](Bench &b) {

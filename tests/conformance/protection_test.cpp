@@ -1,4 +1,5 @@
-// Protection information of type 1 on the real image: what Identify says, and what a host that gets it wrong, or gets it right, is told.
+// Protection information of type 1 on the real image: Identify data, and the status of valid and
+// invalid commands.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 
@@ -120,7 +121,7 @@ TEST_F(Protection, Appends)
 		EXPECT_EQ(bench_->status(hz::QueuePair::read(start + 2 * round, 2)), NVME_SUCCESS);
 }
 
-// Both make their tuples anew, or they go along; type 1 ties tags to LBAs.
+// Both generate new tuples, or copy them; type 1 ties tags to LBAs.
 TEST_F(Protection, Copies)
 {
 	const uint32_t checks = 7, source = checks << NVME_COPY_SOURCE_PRCHK_SHIFT, act = NVME_RW_PRACT | NVME_COPY_SOURCE_PRACT;

@@ -11,7 +11,7 @@ namespace prp_test {
 
 constexpr unsigned list = 290; // page that holds the list
 
-// A read of `sectors` whose PRPs the case writes.
+// A read of `sectors` with PRPs written by the case.
 auto read(uint32_t sectors, void (*prps)(Bench &, nvme_sqe &))
 {
 	return [=](Bench &b) {

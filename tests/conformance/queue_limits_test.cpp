@@ -165,7 +165,7 @@ TEST_F(QueueLimits, AResetWithCommandsInFlightLeavesAWorkingDevice)
 	}
 }
 
-// What the host writes where only progress belongs: the queue is broken and reported, the device lives on.
+// Invalid host writes to progress words: the queue is broken and reported, the device lives on.
 struct Nonsense {
 	const char *name;
 	uint64_t submitted, seen;

@@ -1,4 +1,5 @@
-// READ ONLY and OFFLINE zones: a device whose blocks stand one erase each, used until there is no flash left.
+// READ ONLY and OFFLINE zones: a device whose blocks endure one erase, used until it runs out of
+// flash.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 

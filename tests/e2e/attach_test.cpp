@@ -74,7 +74,7 @@ public:
 		if (in != pattern(block, blocks, salt))
 			throw std::runtime_error("block " + std::to_string(block) + " holds something else");
 	}
-	// Fills a zone of one's own again and again, and reads what was written, at once and later.
+	// Fills a zone of its own repeatedly, and reads the data back, at once and later.
 	void work(uint64_t zone, unsigned rounds)
 	{
 		for (unsigned round = 0; round < rounds; round++) {
@@ -146,7 +146,7 @@ private:
 	bool ready_;
 };
 
-// What /proc says of a process, from its state on.
+// Fields of /proc/PID/stat, from its state on.
 std::vector<std::string> fields_of(const std::string &pid, std::string *name = nullptr)
 {
 	std::string text;
@@ -295,7 +295,7 @@ TEST_P(Attach, QueuesOutliveTheirDevice)
 	EXPECT_EQ(hartzone_queue_close(again), 0);
 }
 
-// Neither the vsock daemon nor this process, with its service, does anything while nobody asks.
+// Neither the vsock daemon nor this process, with its service, uses CPU while idle.
 TEST_P(Attach, NobodySpinsAfterwards)
 {
 	for (int i = 0; i < 3; i++) {

@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 constexpr unsigned slots = 9, largest = 8;
 constexpr uint64_t words_per_sector = HZ_SECTOR_BYTES / 8;
 
-// Versions of one sector: what is found after a death lies between what a flush covered and what was last handed out.
+// Versions of one sector: after a crash its version is between the last flushed and the last issued
+// one.
 struct Block {
 	uint64_t durable = 0, acked = 0, issued = 0;
 	bool busy = false; // a write is under way: another would leave the order open
@@ -62,7 +63,7 @@ public:
 		blocks_.resize(controller_->namespace_info().size_sectors);
 	}
 
-	// Reads everything; what is found must be legal, and must be found again from now on.
+	// Reads everything; each version must be legal, and is expected again from now on.
 	void verify()
 	{
 		std::vector<std::byte> data(largest * HZ_SECTOR_BYTES);

@@ -1,4 +1,4 @@
-"""./hartzone compare: what differs between two results, and by how much."""
+"""./hartzone compare: differences between two results, and their amounts."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os

@@ -23,11 +23,12 @@ public:
 
 	// How a run ends before its commands do. All zero: it does not.
 	struct End {
-		uint64_t kill_at_command = 0; // SIGKILL to QEMU when so many were issued, over all queues
+		uint64_t kill_at_command = 0; // SIGKILL to QEMU after this number of commands, over all queues
 		uint64_t kill_after_us = 0;   // SIGKILL to QEMU so long after the first command
 		uint64_t cut_op = 0, cut_ns = 0;
 	};
-	// Boots on the image, checks and takes over what is there, then runs `commands` per queue. True: to the end.
+	// Boots on the image, verifies and adopts its content, then runs `commands` per queue.
+	// True: to the end.
 	bool boot_and_run(uint64_t commands, const End &end);
 	// Ends a machine that ran to the end.
 	void shutdown();

@@ -196,7 +196,7 @@ void CrashSource::recover(uint32_t index, const nvme_zone_descriptor &found, con
 		     std::to_string(found.write_pointer - base));
 	if (state == NVME_ZS_EMPTY && zone.resetting)
 		zone = CrashZone();
-	// How much is there: the write pointer says it, but for FULL, where what was written ends in zeros.
+	// Length of the data: the write pointer; in a FULL zone, the data end at the first zeros.
 	uint64_t length = found.write_pointer - base;
 	if (state == NVME_ZS_FULL) {
 		ASSERT_TRUE(zone.full || zone.finishing) << "the zone became FULL by itself";

@@ -1,4 +1,5 @@
-// CrashSource: random zoned operations on a share of zones, with a model of what must and what may survive a power cut.
+// CrashSource: random zoned operations on a share of zones, with a model of data that must and data
+// that may survive a power cut.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -18,7 +19,7 @@ namespace e2e {
 // One zone as the host knows it. Offsets are sectors from the zone start.
 struct CrashZone {
 	std::vector<uint64_t> versions;     // of every sector handed out to a write; its size is where the next write goes
-	uint64_t acked = 0;                 // prefix whose writes completed
+	uint64_t acked = 0;                 // prefix of completed writes
 	uint64_t durable = 0;               // prefix that must survive
 	std::map<uint64_t, uint64_t> ahead; // completed beyond `acked`: offset → sectors
 	bool full = false;                  // written up, or finished
@@ -44,14 +45,14 @@ public:
 	std::vector<hz::wl::LiveSector> live() override;
 
 	const hz::wl::ZoneShare &share() const { return share_; }
-	// After a boot: compares a zone of this share with the model, then takes over what was found.
+	// After a boot: compares a zone of this share with the model, then adopts its content.
 	// stamp_at(offset): does the sector hold this stamp? version 0 = zeros.
 	using Holds = std::function<bool(uint64_t offset, const hz::wl::Stamp &stamp)>;
 	void recover(uint32_t zone, const nvme_zone_descriptor &found, const Holds &holds);
 	// Everything completed is durable: an orderly shutdown.
 	void settle();
 	uint64_t durable_sectors() const;
-	// Sectors handed out to writes that no boot found again: what the cuts cost.
+	// Sectors of writes that no boot found again: the loss due to the cuts.
 	uint64_t lost_sectors() const { return lost_; }
 
 private:
@@ -68,7 +69,7 @@ private:
 	std::mt19937_64 random_;
 	unsigned writable_zones_;
 	std::vector<CrashZone> zones_;
-	std::map<uint64_t, std::vector<uint64_t>> flushes_; // by tag: what each flush must make durable
+	std::map<uint64_t, std::vector<uint64_t>> flushes_; // by tag: the sectors that each flush must make durable
 	uint64_t next_version_ = 1, next_flush_ = 1, left_ = 0, lost_ = 0;
 	unsigned outstanding_ = 0;
 	std::function<void()> each_;

@@ -22,8 +22,9 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
-// How long to wait for the end of processes. The product promises two seconds; what they spend waiting for a CPU or at work does not
-// count, since a loaded host may stretch it at will. Nor does a moment in which this test itself did not run.
+// Time limit for the end of processes. The product guarantees two seconds; time waiting for a CPU
+// or at work does not count, since a loaded host may stretch it at will. Nor does a moment in which
+// this test itself did not run.
 class Patience {
 public:
 	explicit Patience(std::vector<int> pids) : pids_(std::move(pids)) {}
@@ -189,7 +190,7 @@ protected:
 	// The replay begins 200 ms after the program on a host that has nothing else to do.
 	static constexpr std::chrono::milliseconds moments[] = {0ms, 60ms, 150ms, 300ms, 600ms, 1000ms};
 
-	// Kills what `victim` names at several moments of the boot, the preparation and the replay.
+	// Kills `victim` at several moments of the boot, the preparation and the replay.
 	void kill_at_moments(const std::string &victim, int number, int code, const std::string &word)
 	{
 		for (auto moment : moments) {

@@ -14,7 +14,7 @@
 namespace e2e {
 namespace {
 
-// What one run is exposed to.
+// Disturbances of one run.
 struct Host {
 	const char *name;
 	bool pinned;            // QEMU and the host threads on one core
@@ -22,7 +22,8 @@ struct Host {
 	unsigned delay_us;      // of host threads, at random
 };
 
-// Threads that are busy and asleep by turns of any length: each beginning takes a core from somebody, as no steady load does.
+// Threads that alternate between load and sleep for random times: each start takes a core from
+// another thread, unlike a steady load.
 class Hogs {
 public:
 	explicit Hogs(unsigned count)

@@ -1,4 +1,4 @@
-"""The files command on the emulated device: its jobs, what they report, and that a run is the same each time."""
+"""The files command on the emulated device: its jobs, their reports, and repeatable runs."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os

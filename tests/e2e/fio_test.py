@@ -32,7 +32,7 @@ class Fio(unittest.TestCase):
                               env={**os.environ, **(environment or {})})
 
     def jobs(self, *words, device=("--device", "small")):
-        """What fio says of its jobs; they ended well."""
+        """fio's JSON output for its jobs, which must end well."""
         run = self.call("fio", *device, "--output-format=json", *words)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         told = json.loads(run.stdout[run.stdout.index("{\n"):])["jobs"]  # behind its warnings

@@ -23,7 +23,7 @@ BLOCK = 4096
 
 
 class Said:
-    """How fio ended, and what it told."""
+    """Exit code and output of fio."""
     def __init__(self, run):
         self.code, self.text = run.returncode, run.stdout + run.stderr
         start = run.stdout.find("{\n")
@@ -206,7 +206,7 @@ class Zbd(unittest.TestCase):
 
 @unittest.skipIf(MISSING, MISSING)
 class Conventional(Zbd):
-    """Only what asks for conventional zones."""
+    """Cases for conventional zones only."""
     device_name = "small-mixed"
 
     def test_14_random_writes_to_conventional_zones(self):

@@ -156,7 +156,8 @@ protected:
 		}
 	}
 
-	// One command of the honest queue beside the attacks; what its buffer holds in the end.
+	// One command of the honest queue during the attacks; returns the final content of its
+	// buffer.
 	std::span<const std::byte> honest(const nvme_sqe &sqe, std::span<const std::byte> out = {})
 	{
 		hz::QueuePair &own = *queues_[0];

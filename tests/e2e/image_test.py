@@ -1,4 +1,5 @@
-"""Images that are kept: runs one after the other on one file, power cuts between them, damage, and the check of what was promised."""
+"""Images that are kept: consecutive runs on one file, power cuts between them, damage, and the
+check of acknowledged data."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
@@ -142,7 +143,8 @@ class Kept(unittest.TestCase):
         self.run_on("--format-image", device="small", code=1, says="this device refuses durable writes")
 
     def test_a_write_with_fua_needs_no_flush(self):
-        """90 writes that ended long before the cut, of zones and of blocks; plain ones beside them promise nothing."""
+        """90 writes that ended long before the cut, in zones and blocks; plain ones among them
+        guarantee nothing."""
         trace = pathlib.Path(self.folder.name) / "fua.hzt"
         for device, place, plain, words in (("small", "z0+{}", "z1+{}", ("--mapping", "direct")), ("small-legacy", "{}", "{}", ())):
             lines = [f"{i * 100000} 0 write {place.format(i)} 1 durable\n{i * 100000} 0 write {plain.format(i + 500 * (device != 'small'))} 1\n"
@@ -169,7 +171,8 @@ class Kept(unittest.TestCase):
         self.verify(code=1, says="keeps no data (media: timing-only), so nothing on it can be verified")
 
     def test_what_iotailor_holds_is_promised_to_nobody(self):
-        """Power cuts: a Flush waits for what host memory holds, so all that it promises is there."""
+        """Power cuts: a Flush waits for data held in host memory, so all acknowledged data survive.
+        """
         promised = []
         for cut in (8, 24, 52, None):
             self.run_on("--format-image", "--iotailor", "48KiB", "--out", self.folder.name, *(["--power-cut-at", cut] if cut else []))

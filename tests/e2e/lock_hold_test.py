@@ -10,7 +10,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 MIXED = (TOP / "configs" / "workloads" / "mixed.yaml").read_text()
-# Zones stage more where a buffer goes to who has waited longest, so that the SLC region is collected.
+# Zones stage more if a buffer goes to the longest waiter, so that the SLC region is collected.
 PAPER = (TOP / "configs" / "devices" / "conzone-paper.yaml").read_text().replace("handover: kept", "handover: fair")
 # In ns. Zone: a request or a program unit, sector by sector. L2P: the entries of a table page. SLC: 64 sectors. Cache: 16 lines. The others: a few words.
 MOST = {"zone": 100000, "l2p": 100000, "slc": 4000, "block": 1000, "buffer": 1000, "open": 1000, "cache": 4000, "global": 100000}
@@ -78,7 +78,8 @@ class LockHold(unittest.TestCase):
             self.assertEqual(holds["global"], max(holds.values()), "it is held as long as its longest part")
 
     def check_ledger(self, result):
-        """The plugin's ledger, kept apart from the firmware's statistics and told of each event, says the same."""
+        """The plugin's ledger, independent of the firmware's statistics and informed of each event,
+        agrees."""
         firmware = {}
         for lock in result["locks"]:
             sums = firmware.setdefault(lock["class"], [0] * 5)
@@ -115,7 +116,8 @@ class LockHold(unittest.TestCase):
         self.assertEqual([work["tsu"][stage] for stage in ("fetch", "map", "buffer")], [0, 0, 0])
 
     def check_requests(self, result):
-        """Parts sum to the whole, which is the host's latency but for doorbell and interrupt; what waited did for what the ledger says."""
+        """Parts sum to the total, the host's latency except doorbell and interrupt; waits match the
+        ledger."""
         for kind in result["vclock"]["locks"]["requests"]:
             of_host = result["totals"][kind["kind"]]
             for name in ("all", "p99", "p999"):
@@ -134,7 +136,8 @@ class LockHold(unittest.TestCase):
         self.assertEqual(writes["flash"], 0)
 
     def check_path(self, slice_):
-        """What the locks have of the requests' way is in its parts: all of spin and logical, some of compute and of queued."""
+        """The locks' shares of the requests' time are within its parts: all of spin and logical,
+        some of compute and of queued."""
         spin, logical = ([c for c in slice_["lock_classes"] if c["logical"] == kind] for kind in (False, True))
         self.assertEqual(sum(c["spin"] for c in spin), slice_["spin"])
         self.assertEqual(sum(c["waits"] for c in logical), slice_["logical"])
@@ -148,7 +151,7 @@ class LockHold(unittest.TestCase):
         self.assertEqual([lock["share"] for lock in slice_["locks"]], sorted((lock["share"] for lock in slice_["locks"]), reverse=True))
 
     def check_logical(self, result):
-        """Waits for logical locks, told one by one, are those that the FTL counts."""
+        """Waits for logical locks, reported individually, match the FTL's counters."""
         found = {c["class"]: c for c in result["vclock"]["locks"]["logical"]}
         ftl, l2p = result["ftl"], result["l2p"]
         waits = {name: c["contended"] for name, c in found.items()}

@@ -1,4 +1,5 @@
-"""What a mount takes on the firmware's own harts, instructions included: large devices that are empty start soon, with either map."""
+"""Time of a mount on the firmware's own harts, instructions included: large blank devices start
+soon, with either map."""
 # SPDX-License-Identifier: BSD-3-Clause
 import os
 import pathlib
@@ -21,7 +22,7 @@ def preset(name):
 
 
 def mount_ms(device):
-    """Milliseconds of device time, and {step: milliseconds} of those that are told."""
+    """Milliseconds of device time, and {step: milliseconds} of the reported steps."""
     run = subprocess.run([os.environ["HARTZONE_DRIVER"], "info", "--device", str(device)], capture_output=True, text=True, check=True,
                          stdin=subprocess.DEVNULL)
     line = re.search(r"^mount +([0-9.]+) ms of device time: (.*)$", run.stdout, re.M)

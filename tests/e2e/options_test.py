@@ -28,7 +28,8 @@ OPTION = re.compile(r"^ {2}(?:-h, ?)?(--[a-z-]+)(?: (\S+))?(?: |$)", re.M)
 EXAMPLE = re.compile(r"^ *(?:Example: )?\./hartzone (.*)$", re.M)
 NO_NUMBER = ["", "x", "nan", "inf", "-1", "+1", "0x1", "1e3", "1.5", "1 ", " 1", "99999999999999999999999"]
 NO_REAL = ["", "x", "nan", "inf", "-1", "1,5", "1 ", "1e999"]
-# For options whose values are no numbers and no words out of a list: by command and option, by option, or by what the help shows.
+# For options with values other than numbers and words of a list: by command and option, by option,
+# or by the form in the help.
 BAD_TEXTS = {
     "FILE|NAME": ["", "nosuch", "/nonexistent.yaml", "/tmp"],
     "NAME": ["", "nosuch", "../devices/default"],
@@ -62,7 +63,7 @@ MAY_BE_ALONE = {("serve", "--nvme-tcp")}  # its value has a default
 
 
 def bad_values(command, option, allowed):
-    """None: nobody said what is bad for it."""
+    """None: no bad values are known for it."""
     numbers = re.fullmatch(r"(\d+)\.\.(\d*)(,\.\.\.)?", allowed)
     if numbers:
         low, high, several = numbers.groups()

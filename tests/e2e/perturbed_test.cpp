@@ -37,7 +37,8 @@ common:
 )" + more;
 }
 
-// Overwrites in place by all threads, so that the collector moves what others read and write; the map lies in flash.
+// Overwrites in place by all threads, so that the collector moves data that others read and write;
+// the map is in flash.
 std::string overwrites(const std::string &more)
 {
 	return six_threads(R"(

@@ -66,7 +66,7 @@ class Prepared(unittest.TestCase):
         return run.stdout
 
     def run_on(self, device, text, *words, **wanted):
-        """(the result without what is the host's, where its device came from)"""
+        """(the result without host-dependent entries, origin of its device)"""
         self.runs += 1
         out = self.folder / f"out-{self.runs}"
         told = self.called("run", "--device", device, "--workload", self.workload(text), "--prepared", "kept", "--out", out, *words, **wanted)
@@ -160,9 +160,9 @@ class Prepared(unittest.TestCase):
         self.run_on("small", ZONED)
         place = self.kept()[0]
         (place / "flash").write_bytes(b"short")
-        self.run_on_damaged(f"{place}/flash is damaged: remove {place}, and the device is prepared anew")
+        self.run_on_damaged(f"{place}/flash is damaged: remove {place}, and the device is prepared again")
         (place / "host").write_bytes(b"\xff")
-        self.run_on_damaged(f"{place}/host is damaged: remove it, and the device is prepared anew")
+        self.run_on_damaged(f"{place}/host is damaged: remove it, and the device is prepared again")
         (place / "host").unlink()
         self.assertTrue(self.run_on("small", ZONED)[1].startswith("made, and kept"))
 

@@ -36,7 +36,7 @@ document.body.innerHTML = ''; const out = document.createElement('pre'); out.tex
 
 
 def shown(page, scratch):
-    """What a browser makes of the page."""
+    """The page as rendered by a browser."""
     looked = scratch / "looked.html"
     looked.write_text(page.read_text(encoding="utf-8").replace("</body>", LOOK + "</body>"), encoding="utf-8")
     told = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={scratch}/browser",

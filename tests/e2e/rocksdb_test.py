@@ -63,8 +63,8 @@ class RocksDb(unittest.TestCase):
         self.assertGreater(first["ftl"]["buffer_flushes"]["host"], 2 * plain["ftl"]["buffer_flushes"]["host"])
 
     def test_power_cuts_lose_no_synced_key(self):
-        """Also while the files are opened again; what was acknowledged grows with the time of the cut. A device that protects writes from
-        a loss of power is asked to; another one writes them to flash at once."""
+        """Also while the files are mounted; acknowledged data grow with the time of the cut. A
+        device with power-loss protection gets protected writes; another one FUA writes."""
         small = (TOP / "configs" / "devices" / "small.yaml").read_text()
         (self.folder / "protecting.yaml").write_text(small + "plp: {mode: selective}\n")
         known = []
@@ -91,7 +91,7 @@ class RocksDb(unittest.TestCase):
         return device.stdout.readline().strip()
 
     def kill_at(self, folder, loads, acked):
-        """Starts the loads and kills their program when so many writes were acknowledged."""
+        """Starts the loads and kills their program after this number of acknowledged writes."""
         options = {"run_directory": folder, "nsid": 1, "loads": loads, "keys": 1500, "seed": 1, "sync_every": 2,
                    "memtable_bytes": 1 << 18, "record": "", "acked": str(self.folder / "acked"), "out": ""}
         with subprocess.Popen([PROGRAM, json.dumps(options)], stdout=subprocess.DEVNULL) as program:

@@ -22,7 +22,7 @@ from hztest.needs import HANG_S, device_problem, fio_problem  # noqa: E402
 MISSING = device_problem()
 DRIVER, GUEST = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_GUEST", "")
 BLOCK = 4096
-# Which it says depends on what was under way: an admin command, I/O, or nothing.
+# Which one depends on the command under way: an admin command, I/O, or none.
 OWNER_LEFT = "the owner of the device.* closed it or (ended|resets its controller)|the machine .* (ended|does not run)"
 CHANNEL_EACH = """name: two
 geometry: {channels: 2, chips_per_channel: 1, planes_per_die: 2, blocks_per_plane: 40, slc_blocks_per_plane: 16, pages_per_block: 24}
@@ -136,7 +136,7 @@ class Serve(unittest.TestCase):
         return run, result
 
     def cores(self, *words):
-        """How many those may use who work on such a device."""
+        """Number of cores allowed for the users of a device."""
         return int(self.good("serve", "--device", "small", *words, "--", sys.executable, "-c", "import os; print(len(os.sched_getaffinity(0)))"))
 
     def test_under_the_virtual_clock_all_stay_on_a_core_that_is_free(self):
@@ -206,7 +206,7 @@ class Serve(unittest.TestCase):
         self.stopped(device, signal.SIGTERM)
 
     def test_files_and_jobs_on_any_namespace(self):
-        """Each namespace has its own files, those of fio beside them."""
+        """Each namespace has its own files, besides those of fio."""
         four = self.base.parent / "four.yaml"
         text = (TOP / "configs" / "devices" / "conzone-f2fs.yaml").read_text()
         for key, value in (("blocks_per_plane: 145", 4 * 49), ("slc_blocks_per_plane: 10", 4 * 10), ("count: 128", 32)):

@@ -24,7 +24,7 @@ TABLE = "CREATE TABLE IF NOT EXISTS t(i INTEGER PRIMARY KEY, v BLOB);"
 
 
 def inserts(first, count):
-    """Transactions, each of which says when it is committed."""
+    """Transactions, each of which prints its commit."""
     return "".join(f"INSERT INTO t VALUES({i}, randomblob(3000)); SELECT {i};" for i in range(first, first + count))
 
 
@@ -126,7 +126,7 @@ class Sqlite(unittest.TestCase):
         return device.stdout.readline().strip()
 
     def shell(self, folder):
-        """SQLite's shell without our command; what is run comes by its input."""
+        """SQLite's shell without our command; its statements come from its input."""
         words = ["stdbuf", "-oL", "sqlite3", "-bail", "-init", "/dev/null", "-cmd", f".load '{EXTENSION}'", "-cmd", ".open a.db", ":memory:"]
         return subprocess.Popen(words, env={**os.environ, "HARTZONE_ATTACH": folder}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)

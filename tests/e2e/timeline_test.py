@@ -83,7 +83,8 @@ class Timeline(unittest.TestCase):
         self.assertAlmostEqual(max(ends), self.result["elapsed_ns"] / 1e3, places=2)
 
     def test_operations_of_dies(self):
-        """What the preparation left under way may end before the first command arrives: one program on each of 64 planes at most."""
+        """Operations left by the preparation may end before the first command arrives: one program
+        on each of 64 planes at most."""
         by_cause = self.result["nand"]["by_cause"]
         names = collections.Counter(name for (process, _), spans in self.spans.items() if process == FLASH for _, _, name in spans)
         for word, key in (("read", "reads"), ("program", "programs")):

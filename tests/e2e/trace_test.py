@@ -92,7 +92,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(relaxed["totals"]["late_arrivals"], 0)
 
     def test_a_journal_keeps_its_durability(self):
-        """Each write of the journal with FUA behind a Flush of its own; what is left out is told."""
+        """Each write of the journal with FUA after its own Flush; omissions are reported."""
         text = lines(40, lambda i: f"8,0 0 {i + 1} 0.{i:03}000000 1 Q {'FWFS' if i % 4 == 0 else 'W'} {i * 8} + 8 [jbd2]")
         run, result = self.good(text + "8,0 0 99 0.9 1 Q N 0 + 8 [x]\n", "--threads", "1")
         self.assertEqual((result["totals"]["flush"]["ops"], result["totals"]["write"]["ops"]), (10, 40))

@@ -16,7 +16,7 @@ import unittest
 
 DRIVER = os.environ.get("HARTZONE_DRIVER", "")
 TOP = pathlib.Path(__file__).resolve().parents[2]
-START_S = 1600000000  # of the recordings whose times are dates
+START_S = 1600000000  # of recordings with dates as times
 FILETIME = 116444736000000000  # 1970 since 1601, in 100 ns
 DEVICE = 8 << 20 | 16
 
@@ -47,7 +47,8 @@ def blk_event2(time_us, read, sector, sectors):
 
 
 def in_every_format(recording):
-    """Content by format, whose time is in ns since START_S or since 0, whose stream is 0 but where another number is given."""
+    """Content by format, with times in ns since START_S or since 0, and stream 0 unless another
+    number is given."""
     return {
         "native": lines(lambda t, r, s, n: f"{t * 1000} 0 {word(r, 'read', 'write')} {s} {n}", recording, "hartzone-trace 1 unit=512\n"),
         "fio3": lines(lambda t, r, s, n: f"{t} /d {word(r, 'read', 'write')} {s * 512} {n * 512}", recording, "fio version 3 iolog\n"),
@@ -148,7 +149,7 @@ class Formats(Tools):
         self.assertIn("marks       durable 2, flush-first 1, sync 3", self.good("summary", self.file))
 
     def test_strange_files_are_read_or_named(self):
-        """What spreadsheets and other programs make of a trace."""
+        """Traces rewritten by spreadsheets and other programs."""
         msr = in_every_format(RECORDING)["msr"]
         clean = self.converted("convert", content=msr)
         self.assertEqual(self.converted("convert", content=b"\xef\xbb\xbf" + msr + b"\n \n"), clean)

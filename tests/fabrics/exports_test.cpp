@@ -1,4 +1,4 @@
-// Exports: where blocks lie, and what Linux takes of each preset.
+// Exports: places of blocks, and Linux's support for each preset.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

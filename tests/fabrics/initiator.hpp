@@ -1,4 +1,4 @@
-// Initiator: a host of NVMe/TCP for tests: what it sends may be right, or anything else.
+// Initiator: an NVMe/TCP host for tests, which can send valid and invalid PDUs.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -52,7 +52,7 @@ public:
 	// Connects the socket alone.
 	Initiator(uint16_t port, InitiatorOptions options);
 
-	// ICReq, and what came for it.
+	// ICReq, and its answer.
 	fabrics::PduInit set_up();
 	// Connect; its completion. The queue's other calls want it to have succeeded.
 	HostCompletion connect(uint16_t qid, uint16_t controller = fabrics::any_controller);
@@ -77,9 +77,9 @@ public:
 
 	// As it is.
 	void send(std::span<const std::byte> bytes);
-	// A PDU with its digests, whose head is right unless `head` has changed it.
+	// A PDU with its digests; its head is valid unless `head` has changed it.
 	Bytes pdu(fabrics::PduType type, std::span<const std::byte> header, std::span<const std::byte> data, uint8_t flags = 0) const;
-	// Data of a transfer that was asked for come in pieces of so many bytes.
+	// Sends requested data of a transfer in pieces of this size.
 	void cut_transfers(uint32_t bytes) { piece_ = bytes; }
 	// A completion with this id will come, of a command that was sent as bytes.
 	void expect(uint16_t cid) { in_[cid] = out_[cid] = {}; }

@@ -1,4 +1,4 @@
-// PDUs: digests, how a stream is cut, and what is refused.
+// PDUs: digests, the cutting of a stream, and refusals.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

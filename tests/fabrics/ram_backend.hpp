@@ -1,4 +1,4 @@
-// RamBackend: a device in memory, which answers what a target asks of it; commands may be held back.
+// RamBackend: a device in memory that answers a target's requests; commands may be held back.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace hz::test {
 
-// A device file's block or zoned namespaces, as far as their data go: zones are not kept.
+// A device file's block or zoned namespaces, only their data: without zone state.
 class RamBackend final : public fabrics::Backend {
 public:
 	explicit RamBackend(uint64_t blocks, unsigned lanes = 2)

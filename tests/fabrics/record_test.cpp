@@ -1,4 +1,5 @@
-// Recordings: what is written is what is read, and what no recording has is refused with its line. And the pace of device time.
+// Recordings: they are read as written, and invalid ones are refused with their line. And the pace
+// of device time.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// The target on a device in memory: hosts that keep to the protocol, several at once, and what each command is answered.
+// The target on a device in memory: conforming hosts, several at once, and the answer to each
+// command.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -294,7 +295,7 @@ TEST_F(Target, QueuesEndWithTheirController)
 	EXPECT_EQ(admin.run(Initiator::command(opcode_keep_alive)).status, 0);
 }
 
-// What each of these sends ends its own connection, with a reason, while another host goes on.
+// Each of these ends its own connection, with a reason, while another host continues.
 TEST_F(Target, WhoBreaksTheProtocolIsAlone)
 {
 	auto good_admin = host({.host_id = 1}), good = host({.host_id = 1});

@@ -24,7 +24,7 @@ void require(bool holds, const char *what)
 	std::abort();
 }
 
-// What is left of the input; zeroes behind its end.
+// The rest of the input; zeroes after its end.
 struct Input {
 	const uint8_t *data;
 	size_t size;
@@ -112,7 +112,7 @@ private:
 		default: return kind & 32 ? UINT64_MAX : kind & 16 ? rig_.now() - near : rig_.now() + near;
 		}
 	}
-	// Mostly whole pages, each of which may serve as a PRP list.
+	// Mostly whole pages, which may serve as PRP lists.
 	uint64_t address() { return rig_.buffer() + in_.take(1) % page_count * 4096 - (in_.take(1) & 15 ? 0 : in_.take(2) << 8); }
 	void place(Rig::Queue &queue)
 	{

@@ -31,7 +31,7 @@ void require(bool true_is, const char *what)
 	}
 }
 
-// What is left of the input.
+// The rest of the input.
 class Script {
 public:
 	Script(const uint8_t *data, size_t size) : data_(data), size_(size) {}
@@ -151,7 +151,7 @@ public:
 	uint64_t responses = 0; // that came
 
 private:
-	// Looks at the target's PDUs as far as they come whole in a piece, and keeps what does not.
+	// Checks the target's complete PDUs, and keeps an incomplete rest.
 	void receive()
 	{
 		std::byte part[65536];

@@ -20,8 +20,8 @@ public:
 	void submit(Command command, uint64_t word) { coming_.push_back({std::move(command), word, submitted_++ - hz_arrival_back(word)}); }
 	void completed(uint64_t ns) { ended_ns_.push_back(ns); }
 
-	// The next command, with the time at which it arrives, if that is known by what has completed. In order: one that is not holds up those
-	// behind it.
+	// The next command and its arrival time, if the completions so far determine it. In order:
+	// an undetermined one holds up those behind it.
 	std::optional<std::pair<Command, uint64_t>> next()
 	{
 		if (coming_.empty())

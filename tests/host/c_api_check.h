@@ -1,4 +1,5 @@
-/* What the tests of the C interface share: a device or the reason to skip, and calls that must succeed. */
+/* Shared by the tests of the C interface: a device or the reason to skip, and calls that must
+ * succeed. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_C_API_CHECK_H
 #define HZ_C_API_CHECK_H

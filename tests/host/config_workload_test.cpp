@@ -49,9 +49,8 @@ TEST(WorkloadConfig, Errors)
 		  "w.yaml:4: common.trim_ratio: with read_ratio is more than 1: together they are at most all commands");
 	EXPECT_EQ(workload_error_of("trace: {file: a}\nthreads: 2\n"),
 		  "w.yaml:1: trace: a workload either replays a trace or generates threads, not both");
-	EXPECT_EQ(
-		workload_error_of("shared: true\ncommon: {total_ops: 5}\n"),
-		"w.yaml:1: shared: threads overwrite each other's sectors, so nobody can say what a read must bring: give verify: false too");
+	EXPECT_EQ(workload_error_of("shared: true\ncommon: {total_ops: 5}\n"),
+		  "w.yaml:1: shared: threads overwrite each other's sectors, so the data of a read are not known: give verify: false too");
 	EXPECT_EQ(workload_error_of("shared: true\nverify: false\ntrace: {file: a}\n"),
 		  "w.yaml:1: shared: a trace says itself where its records go: remove the key");
 	EXPECT_EQ(workload_error_of("prepared: kept\ncommon: {total_ops: 5}\n"),

@@ -34,7 +34,8 @@ public:
 	void open(uint64_t) override { opened = true; }
 	void promise() override {}
 	void close() override { closed = true; }
-	// At most so many completions are seen at once; nothing but the host's luck decides that on a real device.
+	// At most this number of completions is visible at once; on a real device it depends on the
+	// host's scheduling.
 	void set_batch(size_t most) { batch_ = most; }
 
 	bool opened = false, closed = false;

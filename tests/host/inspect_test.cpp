@@ -1,4 +1,5 @@
-// What is said of a trace, against an exact count: footprint and skew, exact and estimated; and cutting, scaling and writing.
+// Trace summaries against an exact count: footprint and skew, exact and estimated; and cutting,
+// scaling and writing.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

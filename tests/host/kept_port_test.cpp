@@ -1,4 +1,5 @@
-// What a kept image's record promises of writes with FUA, and that a device which only says it honours FUA breaks it.
+// Acknowledgements of FUA writes in a kept image's record; a device that claims FUA without
+// honouring it breaks them.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -16,7 +17,7 @@ using wl::Op;
 
 constexpr uint64_t kept_conventional = 64, kept_zone = 64, kept_sectors = 256;
 
-// Executes what is submitted when it is waited for, oldest first. Power cuts leave what is on flash.
+// Executes submitted commands on a wait, oldest first. Power cuts keep data on flash only.
 class Cached : public replay::Port {
 public:
 	explicit Cached(bool honours_fua) : honours_fua_(honours_fua) {}
@@ -50,7 +51,7 @@ public:
 	std::map<uint64_t, wl::Stamp> flash; // by LBA
 
 private:
-	// A sequential zone is written in order, so what precedes goes to flash too.
+	// A sequential zone is written in order, so preceding data go to flash too.
 	void write(const wl::Request &r, uint64_t lba)
 	{
 		for (uint32_t i = 0; i < r.sectors; i++)
@@ -157,7 +158,7 @@ TEST_P(Kept, OfWhatCanBeOverwrittenFuaPromisesItself)
 	run(Op::write, 0, 4, false);
 	run(Op::write, 2, 4, true);
 	expect(4, 4);
-	submit(Op::flush, 0, 0, false); // before what follows has completed: it promises the first write, and of that what is not newer
+	submit(Op::flush, 0, 0, false); // before the later commands have completed: it covers the first write, and only its older data
 	run(Op::write, 8, 1, true);
 	EXPECT_EQ(promised_and_broken().first, 6u);
 	port_->wait(1);

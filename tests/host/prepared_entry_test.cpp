@@ -194,7 +194,7 @@ TEST_F(PreparedEntries, ADamagedOneSaysWhichFile)
 		found.host();
 		FAIL();
 	} catch (const Error &e) {
-		EXPECT_EQ(e.what(), found.host_file().string() + " is damaged: remove it, and the device is prepared anew");
+		EXPECT_EQ(e.what(), found.host_file().string() + " is damaged: remove it, and the device is prepared again");
 	}
 }
 

@@ -1,4 +1,5 @@
-// Block operations as they are: every read is checked, whatever runs beside it; lost and torn writes are found.
+// Block operations without mapping: every read is checked, with any concurrency; lost and torn
+// writes are found.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

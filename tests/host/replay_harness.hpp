@@ -1,4 +1,5 @@
-// Runs a phase of a source on a fake device; or both, reads back what they left, and hands back the measurement's account.
+// Runs a phase of a source on a fake device; or both phases, reads back their data, and returns the
+// measurement's account.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

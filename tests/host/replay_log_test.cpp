@@ -1,4 +1,5 @@
-// The log mapping against a flat model: whatever is read is what was last written, whatever the collector moved meanwhile.
+// The log mapping against a flat model: every read returns the last write, even if the collector
+// moves data meanwhile.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

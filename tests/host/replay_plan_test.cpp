@@ -1,4 +1,4 @@
-// Plans: which thread gets which zones, and what impossible combinations are told.
+// Plans: zones of each thread, and the messages for impossible combinations.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -177,7 +177,7 @@ TEST(Plan, ABlockNamespaceIsDealtInEqualParts)
 	EXPECT_EQ(first_lba(plan, 2), 666u);
 }
 
-// Each goes anywhere; what is prepared is prepared once.
+// Each thread has the whole namespace; it is prepared only once.
 TEST(Plan, ASharedBlockNamespaceIsEverybodys)
 {
 	const wl::Workload w = wl::parse_workload(

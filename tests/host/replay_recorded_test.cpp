@@ -1,4 +1,5 @@
-// A preparation that is recalled leaves a source where the device's answers had left it: what it does next is the same to the nanosecond.
+// A recalled preparation takes a source to the state after the device's answers: its next commands
+// are equal to the nanosecond.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -165,7 +166,7 @@ TEST(RecordedPhase, ASourceWithoutCommandsHasNothingToRecall)
 	port.require_end();
 }
 
-// What was recorded is of one preparation only.
+// A recording belongs to one preparation only.
 void expect_misfit(const RecordedPhase &phase) { EXPECT_THROW(recalled(blocks_in_place(), phase, 0), Error); }
 
 TEST(RecordedPhase, AnotherPreparationIsRefused)
@@ -210,7 +211,7 @@ TEST(RecordedPhase, WhatIsNoRecordIsRefused)
 		EXPECT_THROW(recorded_phase(none), Error);
 }
 
-// Whatever a file of it has become: it is refused, or is what it was.
+// Any change of its file: it is refused, or has no effect.
 TEST(RecordedPhase, DamageIsRefused)
 {
 	const RecordedPhase phase = prepared_on(block_device, blocks_in_place(), 0).phase;

@@ -1,4 +1,4 @@
-// The look through a trace before a replay: how it is divided, what is refused, what is counted.
+// The survey of a trace before a replay: its division, refusals, and counts.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

@@ -31,7 +31,7 @@ TailorRules rules_of(uint32_t unit)
 	return rules;
 }
 
-// What a test says, one after the other; notes what ended.
+// Commands of a test, in order; records completions.
 class Script : public wl::Source {
 public:
 	explicit Script(std::vector<Request> all) : all_(std::move(all)) {}
@@ -85,7 +85,7 @@ struct Bench {
 
 	Bench(const TailorRules &rules, std::vector<Request> all) : Bench(rules, new Script(std::move(all))) {}
 	Bench(const TailorRules &rules, Script *one) : script(one), tailor(rules, std::unique_ptr<wl::Source>(one)) {}
-	// Of the next command: "lba+sectors", or what there is instead.
+	// The next command: "lba+sectors", or the step returned instead.
 	std::string next()
 	{
 		switch (tailor.next(got)) {

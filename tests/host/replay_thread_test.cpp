@@ -217,7 +217,7 @@ TEST(Progress, IsALineThatChangesOnATerminal)
 	ASSERT_EQ(openpty(&ours, &theirs, nullptr, nullptr, nullptr), 0);
 	show_on(theirs, 10, 30);
 	close(theirs);
-	std::string shown; // what was written at two times may come in two pieces; behind the last is the end
+	std::string shown; // output written at two times may come in two pieces; the last one is followed by the end
 	char buffer[512];
 	for (ssize_t got; (got = read(ours, buffer, sizeof(buffer))) > 0;)
 		shown.append(buffer, size_t(got));

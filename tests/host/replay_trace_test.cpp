@@ -226,7 +226,8 @@ TEST_F(TraceFile, DurableWritesAreSentAsSuchUnlessTheWorkloadSaysOtherwise)
 		}
 }
 
-/* A write without the mark, one with it, and another one behind: what is handed out, in order; | is where the source waits. */
+/* A write without the mark, one with it, and another one: the order in which they are handed out; |
+ * marks a wait of the source. */
 std::string order_of(wl::Source &source)
 {
 	std::string out;

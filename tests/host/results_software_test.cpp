@@ -1,4 +1,4 @@
-// What a result says about the programs that made it: hashes, and the notes of compilers and linkers in ELF files.
+// The software entry of a result: hashes, and the notes of compilers and linkers in ELF files.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -21,7 +21,8 @@ using nlohmann::json;
 
 template <typename T> void append(std::string &out, const T &part) { out.append(reinterpret_cast<const char *>(&part), sizeof(part)); }
 
-// A file with two sections, their names and what compilers said; the change is one of the latter's header.
+// A file with two sections, their names and the compilers' notes; `change` applies to the header of
+// the latter.
 std::string elf_with_comment(
 	const std::string &comment, const std::function<void(Elf64_Shdr &)> &change = [](Elf64_Shdr &) {})
 {
@@ -88,7 +89,7 @@ TEST(Software, FilesAreHashedAndTheProgramIsNamed)
 	EXPECT_THROW(res::software_info("/", "", ""), std::runtime_error);
 }
 
-// e2e.command compares it with what `--version` says.
+// e2e.command compares it with the output of `--version`.
 TEST(Software, QemuIsKnownByItsGreeting)
 {
 	const std::string firmware = "/dev/null";

@@ -1,4 +1,4 @@
-// Timeline: spans become tracks whose spans do not overlap, and what did not fit is counted.
+// Timeline: spans become tracks without overlapping spans, and omitted ones are counted.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

@@ -85,7 +85,7 @@ TEST(RunDefault, AGibibyteOfMixedZonedIoFromEightThreads)
 	EXPECT_EQ(facts.queues.size(), 8u);
 }
 
-/* What is run on a preset, and which part of it. */
+/* A preset's workload, and its part to run. */
 struct PresetRun {
 	const char *workload;
 	uint64_t divisor;
@@ -179,7 +179,7 @@ TEST(RunPresets, EachTakesAllThreadsAndDepthsOrSaysHowMany)
 	}
 }
 
-/* The most that fits beside an image that takes the whole upper window, and beside one that leaves room there. */
+/* The largest region next to an image that takes the whole upper window, and next to a smaller one. */
 TEST(RunPresets, TheMostThatFitsStarts)
 {
 	for (const auto &[device, threads, depth] : {std::tuple{"mcmq", 62u, 15u}, {"small-legacy", 64u, 64u}}) {

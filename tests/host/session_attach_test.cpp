@@ -70,7 +70,7 @@ void say_ready()
 	std::fflush(stdout);
 }
 
-// What an attached process does; the first word says which.
+// Actions of an attached process, selected by the first word.
 void play(const std::string &role, const fs::path &directory)
 {
 	auto machine = hz::Machine::attach(directory);
@@ -189,7 +189,7 @@ TEST_P(Attach, OneAfterTheOther)
 	expect_all_free();
 }
 
-// Whatever it was at, its queues and memory come back, and nobody else loses anything.
+// At any moment of death, its queues and memory return, and other processes lose nothing.
 TEST_P(Attach, TheDeathOfOneLeavesTheOthersAlone)
 {
 	for (const char *role : {"idle", "holding", "busy", "greedy"}) {
@@ -202,7 +202,7 @@ TEST_P(Attach, TheDeathOfOneLeavesTheOthersAlone)
 		victim.signal(SIGKILL);
 		ASSERT_TRUE(victim.wait(5000));
 		work(*queue, 20);
-		controller->delete_queue(controller->create_queue(2, {})); // the id of one who is gone is waited for
+		controller->delete_queue(controller->create_queue(2, {})); // the id of a dead process becomes free
 		hz::Process other = tenant("work", 1);
 		EXPECT_TRUE(other.wait(60000));
 		EXPECT_EQ(other.exit_code(), 0) << words(1);
@@ -284,7 +284,7 @@ TEST_P(Attach, NonsenseEndsItsConnectionOnly)
 				send(fd.get(), &request, sizeof(request), MSG_NOSIGNAL);
 			const uint32_t ask = random() % 10;
 			std::memcpy(record.data(), &ask, sizeof(ask));
-			if (ask == static_cast<uint32_t>(lease::Ask::admin)) // what would hang or reset is the HIL's own test's matter
+			if (ask == static_cast<uint32_t>(lease::Ask::admin)) // the HIL's own test covers commands that would hang or reset
 				record[offsetof(lease::Request, sqe)] = NVME_ADMIN_ABORT;
 		}
 		for (int times = 0; times < 3; times++)
@@ -318,7 +318,7 @@ TEST_P(Attach, OnlySoManyAtOnceAndOnlyThisUser)
 	}));
 }
 
-// Connections that say nothing, and one that waits for the owner, cost nobody CPU time.
+// Silent connections, and one that waits for the owner, use no CPU time.
 TEST_P(Attach, SilenceCostsNothing)
 {
 	std::vector<hz::Descriptor> silent;
@@ -365,8 +365,8 @@ TEST_P(Attach, TheOwnersShutdownIsHeard)
 	EXPECT_NE(error_of([&] { controller->enable(); }).find("cannot be reset"), std::string::npos);
 }
 
-// Under the virtual clock the owner's open queue holds device time: what a dead process left behind cannot be taken back, another one
-// waits for its queue id, and nothing of that holds up the shutdown.
+// Under the virtual clock the owner's open queue holds device time: queues of a dead process cannot
+// be reclaimed, another one waits for its queue id, and neither delays the shutdown.
 TEST_P(Attach, ShutdownWaitsForNobody)
 {
 	auto queue = controller->create_queue(64, {});

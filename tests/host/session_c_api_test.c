@@ -61,7 +61,8 @@ static void second_life(const char *image)
 	hartzone_kill(device);
 }
 
-/* A block device, and one with conventional zones: what the header says of the information and of zone commands there. */
+/* A block device, and one with conventional zones: information and zone commands as the header
+ * defines them. */
 static hartzone_device *launch_preset(const char *file)
 {
 	struct hartzone_options options = {.device_file = file, .workers = 2};

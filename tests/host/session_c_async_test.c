@@ -1,4 +1,5 @@
-/* Requests under way from C: several at once, what they bring, poll(2), refusals, both clocks, and a device that ends meanwhile. */
+/* Requests under way from C: several at once, their results, poll(2), refusals, both clocks, and a
+ * device that ends meanwhile. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "c_api_check.h"
 

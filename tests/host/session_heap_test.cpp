@@ -132,7 +132,7 @@ TEST(RegionHeap, WholePagesThatAreZeroAndGoBackToTheHost)
 	EXPECT_EQ(heap.allocate(3 * page), a);
 	EXPECT_TRUE(file.is_zero(a, 3 * page));
 	std::memset(file.region.at(heap.allocate(page), page), 0xaa, page);
-	hz::RegionHeap another(file.region); // of the next one who has the device
+	hz::RegionHeap another(file.region); // of the next user of the device
 	another.clear();
 	EXPECT_TRUE(file.is_zero(HZ_SHM_HEAP_OFFSET, (16 << 20) - HZ_SHM_HEAP_OFFSET));
 	heap.clear();

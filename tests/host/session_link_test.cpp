@@ -248,7 +248,8 @@ TEST(LinkConnect, RetriesUntilTheGuestListens)
 	EXPECT_EQ(daemon.greetings[0], "CONNECT 5000");
 }
 
-// A stopped daemon: it listens, takes nobody in, and its backlog is full. The wait must still hear of a dead machine.
+// A stopped daemon: it listens but accepts no connection, and its backlog is full. The wait must
+// still notice a dead machine.
 TEST(LinkConnect, AListenerThatTakesNobodyInHoldsNobody)
 {
 	sockaddr_un address{};

@@ -153,7 +153,7 @@ TEST_P(MachineTest, AKilledQemuIsNoticedAndNamed)
 	EXPECT_TRUE(machine->exit_status().exited);
 }
 
-/* What the kernel does to a process that writes to a mapped file for which the disk has no room. */
+/* The kernel's action on a process that writes to a mapped file on a full disk. */
 TEST_P(MachineTest, AQemuWithoutRoomForItsFilesIsNamedAsThat)
 {
 	auto machine = hz::Machine::launch(options());
@@ -218,7 +218,7 @@ TEST_P(MachineTest, AWaitingQueueHearsOfTheDeath)
 	killer.join();
 }
 
-// A driver that joined a machine of somebody else has no child to watch.
+// A driver that joined another process's machine has no child to watch.
 TEST_P(MachineTest, AnAttachedDriverHearsOfTheDeath)
 {
 	auto owner = hz::Machine::launch(options());
@@ -328,7 +328,7 @@ TEST_P(MachineTest, QemuHasItsSettings)
 	EXPECT_NE(variables.find(wanted), variables.npos) << variables;
 }
 
-/* The plugin finds a race, and then the firmware fails: both are told, the failure first. */
+/* The plugin finds a race, and then the firmware fails: both are reported, the failure first. */
 TEST_P(MachineTest, RacesFoundBeforeAFailureAreTold)
 {
 	const fs::path program = base / "qemu-with-race";
@@ -505,7 +505,7 @@ TEST_P(MachineTest, BootFailuresAreTold)
 	}
 	EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("bytes, but this device needs"), std::string::npos);
 	fs::resize_file(o.nand_image, 0);
-	EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("has 0 bytes: what was on it is gone; --format-image"), std::string::npos);
+	EXPECT_NE(error_of([&] { hz::Machine::launch(o); }).find("has 0 bytes: its data are lost; --format-image"), std::string::npos);
 	EXPECT_TRUE(fs::exists(o.nand_image));
 	fs::remove(o.nand_image);
 	{

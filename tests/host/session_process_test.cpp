@@ -265,7 +265,7 @@ TEST_F(RunBase, ABaseThatMayNotBeWrittenIsTold)
 	int ends[2];
 	ASSERT_EQ(pipe(ends), 0);
 	const pid_t child = fork();
-	if (child == 0) { // as somebody whom permissions bind
+	if (child == 0) { // as a user subject to permissions
 		const std::string words = setuid(getuid() ? getuid() : 65534) ? "" : error_of([] { hz::RunDirectory directory; });
 		_exit(write(ends[1], words.data(), words.size()) < 0);
 	}

@@ -54,7 +54,7 @@ struct Bench {
 		fs::create_directory(path);
 		return path;
 	}
-	// What the controller does when it creates a queue pair.
+	// The controller's part in the creation of a queue pair.
 	std::unique_ptr<hz::QueuePair> queue(unsigned qid, const hz::QueueOptions &options)
 	{
 		const hz::QueueGrant grant{qid, heap.allocate(hz::layout_of(options).bytes), bells};
@@ -217,8 +217,8 @@ private:
 	std::thread thread_;
 };
 
-// One closed-loop thread: keeps `in_flight` commands going, each submitted at completion + turn-around. ahead: it places so many more before
-// they arrive.
+// One closed-loop thread: keeps `in_flight` commands going, each submitted at completion +
+// turn-around. ahead: number of further commands placed before they arrive.
 void closed_loop(hz::QueuePair &qp, unsigned in_flight, unsigned total, uint64_t seed, unsigned slow_us, unsigned ahead)
 {
 	std::mt19937_64 random(seed), delays(std::random_device{}());
@@ -324,7 +324,7 @@ TEST(QueuePair, FollowsOnlyWhatItCan)
 	refuses(hz_arrival_following(2, 0));
 	refuses(hz_arrival_following(1, HZ_ARRIVAL_MOST_NS + 1));
 	EXPECT_EQ(place(hz_arrival_following(1, 7)), hz_arrival_following(1, 7));
-	refuses(1000000); // behind one of which nobody knows when it arrives
+	refuses(1000000); // after a command with an undetermined arrival
 	EXPECT_EQ(qp.outstanding(), 2u);
 	Bench real(false);
 	const auto other = real.queue(1, {8, 4096, 0});
@@ -361,7 +361,7 @@ TEST(QueuePair, OpenLoopArrivesAtItsTimestamps)
 		}
 	}
 	while (done < 200) {
-		qp.promise_nothing_more(); // what was reaped above is seen: until the device hears of that, nothing more comes
+		qp.promise_nothing_more(); // completions reaped above are seen: until the device knows that, no more arrive
 		done += qp.wait().size();
 	}
 	qp.close();
@@ -489,7 +489,7 @@ static std::string content_of(const fs::path &file)
 	return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-// The record of what was acknowledged (keep/ack_record.hpp), as far as others than its user change it.
+// The record of acknowledged data (keep/ack_record.hpp), as changed by users other than its own.
 TEST(PromiseFile, WhatIsOverwrittenIsPromisedToNobody)
 {
 	const auto directory = Bench::make();
@@ -581,7 +581,7 @@ TEST(PromiseFile, EachNamespaceHasItsOwn)
 	fs::remove_all(directory);
 }
 
-// What names none is for the queue's own.
+// Commands without a namespace go to the queue's own.
 TEST(QueuePair, ACommandGoesToTheNamespaceThatItNames)
 {
 	Bench bench(true);

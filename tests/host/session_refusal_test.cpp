@@ -1,5 +1,5 @@
-// Refused calls of a queue pair change nothing: the region stays as it is, byte for byte, and the queue goes on as its twin does, on
-// which nobody ever made a wrong call.
+// Refused calls of a queue pair change nothing: the region stays equal, byte for byte, and the
+// queue behaves as its twin without any wrong call.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using session_test::RegionFile;
 constexpr unsigned depth = 6;
 constexpr uint64_t data_bytes = 2 * 4096;
 
-// A queue pair, and a device that does what the test says.
+// A queue pair, and a scripted device.
 struct Side {
 	explicit Side(bool virtual_clock)
 		: file(8 << 20, virtual_clock), table(file.region, [] {}), machine(hz::Machine::attach(RegionFile::folder()))
@@ -53,7 +53,7 @@ struct Side {
 	uint64_t completed = 0;
 };
 
-// What the test knows of the queue: which ids are in which state, and what was promised.
+// The test's model of the queue: states of the ids, and promises.
 struct Knowledge {
 	std::vector<uint16_t> acquired, under_way;
 	bool open = false;

@@ -1,4 +1,4 @@
-// A shared region in a file of its own, for tests of what lies in it.
+// A shared region in its own file, for tests of its contents.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

@@ -82,7 +82,7 @@ private:
 	Descriptor listener_, peer_;
 };
 
-// Sectors by LBA; what was never written is zero. From slow_lba on a command takes 10 ms.
+// Sectors by LBA; unwritten ones are zero. From slow_lba on a command takes 10 ms.
 class Flash {
 public:
 	Answer execute(const ftl_request &request)

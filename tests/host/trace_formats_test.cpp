@@ -1,4 +1,5 @@
-// Formats of recorders and of published traces, text and binary: one recording in each, and what each says about a broken one.
+// Formats of recorders and of published traces, text and binary: one recording in each, and the
+// error for a broken one.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -166,7 +167,7 @@ TEST(TraceFormats, BlkparseTellsQueuedRequests)
 		  std::string::npos);
 }
 
-/* What blkparse's letters say, as the native format has it. */
+/* blkparse's letters, as a line of the native format. */
 std::string said_by(const std::string &letters, const std::string &place = "16 + 8 ")
 {
 	Reader reader("8,0 0 1 0.0 1 Q " + letters + " " + place + "[a]\n", "t", ReaderOptions{"blkparse", 0, 0});

@@ -1,4 +1,4 @@
-// Trace readers: every format with fixtures in its real shape, and what each says about a broken line.
+// Trace readers: every format with fixtures in its real shape, and the error for a broken line.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Real recordings: our own, and those beside the source tree when they are there.
+// Real recordings: our own, and those next to the source tree if present.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

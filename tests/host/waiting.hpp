@@ -1,4 +1,4 @@
-// What tests of the session ask of the world outside: does it come, does that process run, what was the error.
+// Helpers for tests of the session: wait for a condition, find a process, catch an error.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace session_test {
 
-// Looks every 10 ms, as often as `limit` has room for. No time is measured: where this thread gets no CPU, what it waits for gets none either.
+// Polls every 10 ms, as often as `limit` allows. No time is measured: if this thread gets no CPU,
+// the awaited process gets none either.
 inline bool within(std::chrono::milliseconds limit, const std::function<bool()> &condition)
 {
 	constexpr std::chrono::milliseconds pause{10};

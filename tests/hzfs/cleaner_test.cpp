@@ -60,7 +60,8 @@ struct Fragmented {
 			options.clock = [this] { return now_ns; };
 		layer.emplace(device, options);
 	}
-	// Files of 4 blocks, of which every second one is removed, until so many sections are empty.
+	// Creates files of 4 blocks and removes every second one, until this number of sections is
+	// empty.
 	void fill(uint32_t empty)
 	{
 		for (; layer->segments(many_zones.capacity).free > empty; made++) {
@@ -165,7 +166,8 @@ TEST(Background, TheDeviceCanMoveTheData)
 	f.expect_all();
 }
 
-// A zone's writes are ordered by the layer, however many threads there are: the device refuses what is not at its write pointer.
+// The layer orders a zone's writes for any number of threads: the device refuses a write not at its
+// write pointer.
 TEST(Threads, KeepTheOrderOfEachZone)
 {
 	CleanerKnobs knobs = eager;

@@ -17,7 +17,7 @@ struct Bed {
 	store::DeviceShape shape;
 	Options options;
 	uint64_t in_place_budget = 0;
-	uint64_t superpage = 0; // blocks that IOTailor makes of what is written; 0: it is not there
+	uint64_t superpage = 0; // blocks of an IOTailor superpage; 0: none
 };
 
 // Always at work, a small stretch at a time.
@@ -47,7 +47,7 @@ inline const Bed beds[] = {
 };
 inline void PrintTo(const Bed &bed, std::ostream *out) { *out << bed.name; }
 
-// As long as a program runs: what it holds is gone with it.
+// Exists while a program runs: its contents are lost with it.
 class Below {
 public:
 	Below(store::ZonedDevice &device, const Bed &bed)

@@ -1,7 +1,7 @@
 // hzfs against a model of files, with a power cut of device and program at any step.
 //
-// What a cut may leave of a file is, block by block, what was there at its last sync or what was written later; sizes likewise. What a sync,
-// a removal or a renaming has promised is never undone.
+// After a cut each block of a file has its content of the last sync or of a later write; sizes
+// likewise. A completed sync, removal or renaming is never undone.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using store::PowerLost;
 
 struct ModelFile {
 	Bytes now, synced;
-	std::map<uint64_t, std::vector<Bytes>> later; // of each block, what it was written as since the sync
+	std::map<uint64_t, std::vector<Bytes>> later; // of each block, its writes since the sync
 	std::set<uint64_t> sizes;                     // that it had since then
 	bool durable = false;                         // it is there after a cut
 	void sync()
@@ -293,7 +293,7 @@ Outcome cut_at(const Bed &bed, uint64_t step, unsigned seed, uint64_t kept, int 
 	return outcome;
 }
 
-// HARTZONE_CUTS: so many for each bed and seed, in a longer form of the test.
+// HARTZONE_CUTS: number for each bed and seed, in a longer form of the test.
 int cuts_a_seed()
 {
 	const char *const asked = std::getenv("HARTZONE_CUTS");

@@ -293,7 +293,7 @@ TEST_F(BlockLayer, FewBlocksGoWhereTheyLie)
 	EXPECT_TRUE(content_of(*layer, "a") == some_bytes(20 * block_bytes, 6));
 }
 
-// What lies behind the end that the inode knows would be read as data when the file grows later.
+// Stale data beyond the inode's end of file would be read when the file grows later.
 TEST_F(BlockLayer, AFileThatHasGrownWithinABlockIsWrittenElsewhere)
 {
 	put("a", some_bytes(100, 1));
@@ -324,7 +324,8 @@ protected:
 	SlackLayer() : Layer(block_device, {.slack = true}) {}
 };
 
-// Blocks here and there of a nearly full device are overwritten: what is dead takes the new ones, and nothing is moved.
+// Scattered blocks of a nearly full device are overwritten: dead blocks take the new data, and
+// nothing is moved.
 TEST_F(SlackLayer, DeadBlocksTakeData)
 {
 	const uint64_t blocks = layer->space().total * 9 / 10;

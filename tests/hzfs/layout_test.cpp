@@ -1,4 +1,4 @@
-// Inodes and maps as blocks: what was put in comes out, and no changed bit goes unseen.
+// Inodes and maps as blocks: encoding round-trips, and every changed bit is detected.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

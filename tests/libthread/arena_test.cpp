@@ -1,4 +1,5 @@
-// The boot-time allocator: aligned, zeroed, bounded, with a message that says what was missing.
+// The boot-time allocator: aligned, zeroed, bounded, with a message that names the failed
+// allocation.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -34,7 +35,8 @@ TEST(Arena, SaysWhatWasMissing)
 	EXPECT_NE(arena_alloc(&mem, 128, 1, "fits exactly"), nullptr);
 }
 
-// Of 1,000 bytes 7 x 9 are used, the rest of the line is skipped, and so on: what lies between is nobody's.
+// Of 1,000 bytes 7 x 9 are used, the rest of the line is skipped, and so on: the gaps belong to no
+// allocation.
 TEST(Arena, LeavesPiecesApart)
 {
 	alignas(64) uint8_t memory[1000];
@@ -51,7 +53,7 @@ TEST(Arena, LeavesPiecesApart)
 	lt_guard(memory, sizeof(memory), 0);
 }
 
-// What is borrowed comes from the other end, and is free again afterwards.
+// Loans come from the other end, and are free again afterwards.
 TEST(Arena, LendsFromItsEnd)
 {
 	alignas(64) uint8_t memory[1024];
@@ -71,13 +73,13 @@ TEST(Arena, LendsFromItsEnd)
 	EXPECT_NE(arena_alloc(&mem, 1, 800, "third"), nullptr);
 }
 
-// Nothing is written where zeros are known to be, and everything where they are not: behind what was lent.
+// Known zeros are not written again; other memory, behind loans, is cleared.
 TEST(Arena, BlankMemoryIsLeftAlone)
 {
 	alignas(64) uint8_t memory[1024] = {};
 	arena mem = arena_of_blank(memory, sizeof(memory));
 
-	memory[10] = memory[970] = 7; // a lie, which shows what is written
+	memory[10] = memory[970] = 7; // a wrong claim, which makes writes visible
 	EXPECT_EQ(static_cast<uint8_t *>(arena_alloc(&mem, 1, 64, "kept"))[10], 7);
 	EXPECT_EQ(static_cast<uint8_t *>(arena_borrow(&mem, 1, 128, "lent"))[970 - 896], 7);
 	arena_return_all(&mem);

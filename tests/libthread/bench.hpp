@@ -1,4 +1,4 @@
-// What every libthread test needs: memory for an arena, a config, harts, threads that act as harts.
+// Shared by all libthread tests: memory for an arena, a config, harts, threads that act as harts.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

@@ -1,4 +1,5 @@
-// Engines: run when due, with the clock frozen, and what they post is run; a busy hart runs them late; a real thread wakes for them.
+// Engines: run when due, with the clock frozen, and their posted events are run; a busy hart runs
+// them late; a real thread wakes for them.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ protected:
 		lt_barrier_init(&barrier, 1);
 	}
 
-	// Each leaves everything as it found it, and nobody is in its way.
+	// Each restores the initial state, and meets no contention.
 	std::vector<Verb> verbs()
 	{
 		return {

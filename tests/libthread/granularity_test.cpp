@@ -184,7 +184,7 @@ TEST_P(OneLock, TryingAPartOfWhatOneHoldsSucceeds)
 	EXPECT_EQ(report().size(), 3u);
 }
 
-// The parts count who asked for what, the one lock how often it was taken.
+// The parts count requests, the one lock counts acquisitions.
 TEST_P(OneLock, PartsCountWhatIsAskedForAndTheOneWhatIsTaken)
 {
 	on_threads();
@@ -239,7 +239,7 @@ TEST_P(OneLock, ExcludesHartsAndCountsTheirWaitingOnce)
 	EXPECT_EQ(entry_of(outer_class).contended + entry_of(within_class).contended, 0u);
 }
 
-// The rules of locks are those of what they protect, not of how many there are.
+// The lock order is that of the protected data, for any number of locks.
 TEST_P(OneLock, TheOrderOfClassesStands)
 {
 	testing::FLAGS_gtest_death_test_style = "threadsafe";

@@ -18,7 +18,7 @@ extern "C" const char *__asan_default_options() { return "detect_stack_use_after
 
 namespace {
 
-// Harts that each run `body` once, interleaved; it may note in `order` who was where when.
+// Harts that each run `body` once, interleaved; it may record positions in `order`.
 struct Race {
 	static constexpr unsigned harts = 4;
 	Bench bench;
@@ -103,7 +103,7 @@ TEST(Interleave, EveryKindOfLockExcludes)
 		}
 }
 
-// Two parts of one lock for all, of which the first goes first.
+// Two parts of one global lock; the first one goes first.
 TEST(Interleave, OneLockForAllExcludes)
 {
 	for (const lt_lock_kind kind : lock_kinds())

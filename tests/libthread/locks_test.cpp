@@ -423,7 +423,8 @@ TEST(LockMcs, ReleaseWaitsForALateSuccessor)
 	EXPECT_EQ(lt_load(&lock.word), 0u);
 }
 
-// Two clusters of two harts, told by the kind's own functions: who waits gets it when its wait returns.
+// Two clusters of two harts, observed by the kind's own functions: a waiter has the lock when its
+// wait returns.
 class Cohort : public testing::Test {
 protected:
 	Bench bench;

@@ -1,4 +1,4 @@
-// The budget of memory: which memory each use is charged to, and the sentence about what does not fit.
+// The budget of memory: the memory charged for each use, and the sentence about an excess.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST(MemoryBudget, EachMemoryHasItsLimit)
 		  "40 KiB)");
 }
 
-// What mount borrows fits where data lie later; the rest is charged.
+// The mount's loans fit into later data memory; the rest is charged.
 TEST(MemoryBudget, MountBorrowsTheMemoryOfData)
 {
 	Budget b;

@@ -88,7 +88,8 @@ TEST_P(Scheme, CoversTheDeviceWithSuperblocksOnAPartOfThePlanes)
 			ASSERT_EQ(columns.size(), superblock < 2 ? 48 : planes);
 			if (superblock < 2)
 				continue;
-			// The group's columns in the order of the scheme: what a superblock on all planes has there.
+			// The group's columns in the order of the scheme: a superblock's blocks on
+			// all planes.
 			const uint32_t groups = 48 / planes, group = (superblock - 2) % groups;
 			for (uint32_t column = 0; column < planes; column++) {
 				flash_addr a = flash_addr_of(&r.map, ppa_make(&r.map, superblock, column * 6));

@@ -45,7 +45,8 @@ struct Buffer {
 	}
 }
 
-// Sectors that read well hold exactly what was programmed last in this place, and whole blocks that are not half erased can be used.
+// Readable sectors hold exactly the last programmed data of this place, and blocks that are not
+// half erased are usable.
 void check_image(const hz_device_config &cfg, const std::shared_ptr<rig::Image> &image)
 {
 	Rig r(cfg, nullptr, image);

@@ -151,7 +151,7 @@ TEST(Errors, RetriesCostTheirLatencyAndThenThePageIsLost)
 	EXPECT_EQ(r.run(r.read(0, 5, 0, 2)).txn.status, NAND_OK) << "an erased page has no data to lose";
 }
 
-// Program time and age survive a restart; time without power counts when it is told.
+// Program time and age survive a restart; time without power counts once it is reported.
 TEST(Errors, AgeIsKeptInTheImage)
 {
 	hz_device_config cfg = with_errors(0, 40);

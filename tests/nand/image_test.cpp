@@ -1,4 +1,5 @@
-// What of an image is there twice: any damage to one copy is repaired, damage to both is told, and nothing is ever formatted by mistake.
+// Duplicated structures of an image: any damage to one copy is repaired, damage to both is
+// reported, and nothing is ever formatted by mistake.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -61,7 +62,7 @@ TEST(Image, OneDamagedCopyIsRepaired)
 		uint64_t offset, bytes;
 		const char *name;
 	};
-	const uint64_t table = 8 * sizeof(hz_nand_block), told = offsetof(hz_nand_block, read_count); // which no repair has to do with
+	const uint64_t table = 8 * sizeof(hz_nand_block), told = offsetof(hz_nand_block, read_count); // unrelated to any repair
 	const Part parts[] = {{0, sizeof(hz_nand_header), "header"},
 			      {layout.header_copy_offset, sizeof(hz_nand_header), "header copy"},
 			      {HZ_NAND_CONFIG_OFFSET, 64, "config"},

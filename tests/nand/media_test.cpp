@@ -1,4 +1,4 @@
-// The media: what it stores, what it refuses, and what is left when power goes.
+// The media: stored data, refusals, and the state after a power cut.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -248,8 +248,8 @@ TEST(Media, AFailedDieAnswersNothingRight)
 	EXPECT_EQ(erase(r, 5), NAND_ERASE_FAILED);
 }
 
-// One body under a cut at every operation, inside and just before it: what ended before is whole, the cut one is old, torn or a
-// prefix, nothing later exists.
+// One body under a cut at every operation, inside and just before it: earlier operations are whole,
+// the cut one is old, torn or a prefix, later ones do not exist.
 static void cut_at(uint64_t op, bool before)
 {
 	nand_policy policy{};
@@ -298,7 +298,7 @@ TEST(Media, PowerCutAtEveryOperation)
 		}
 }
 
-// What is left of a unit in which power went is a beginning of it, none in many cases, and never all.
+// A unit torn by a power cut holds a prefix, often an empty one, and never all.
 TEST(Media, ATornProgramLeavesABeginning)
 {
 	hz_device_config cfg = rig::small_config();
@@ -355,7 +355,8 @@ TEST(Media, AWriterKilledInsideAProgramLeavesATornSector)
 {
 	Rig r(rig::small_config());
 	ASSERT_EQ(program(r, 4, 0, 2), NAND_OK);
-	// What is in the image when the process dies after the second sector's data but before its record.
+	// State of the image when the process dies after the second sector's data but before its
+	// record.
 	nand_oob_erase(&r.media, rig::record_of(r.media, r.addr(0, 4, 1)), 1);
 	Sectors got(2);
 	EXPECT_EQ(read(r, 4, 0, 2, &got), NAND_UNCORRECTABLE);
@@ -363,7 +364,7 @@ TEST(Media, AWriterKilledInsideAProgramLeavesATornSector)
 	EXPECT_EQ(got.oob[1].kind, HZ_OOB_ERASED);
 }
 
-// The data are lost, the record is not: who reads learns which sector it was.
+// The data are lost, the record is not: a reader learns which sector it was.
 TEST(Media, EveryChangedBitOfASectorIsNoticed)
 {
 	Rig r(rig::small_config());

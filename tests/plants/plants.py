@@ -1,4 +1,5 @@
-"""The five plants: each does on a copy of the tree what one recipe of CONTRIBUTING.md says. What they add lies in new/, by its place."""
+"""The five plants: each applies one recipe of CONTRIBUTING.md to a copy of the tree. Their files
+are in new/, by place."""
 # SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import re

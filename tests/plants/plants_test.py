@@ -23,7 +23,7 @@ PYTHON = study_python()
 MISSING = qemu_problem() or ("" if PYTHON else "python3-matplotlib and python3-yaml are not installed")
 WORKLOAD = pathlib.Path(__file__).resolve().parent / "workload.yaml"
 NO_SOURCES = ("build", "results")  # folders at the top
-# Half of what the full programs take to compile; warnings are errors here too.
+# Half of the full programs' compile time; warnings are errors here too.
 QUICK_FIRMWARE = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1"]
 QUICK = ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0",
          "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
@@ -53,7 +53,7 @@ def state(tree):
 
 
 def planted(tree, plant):
-    """Files that the plant changed or added. What update-docs writes thereafter does not count."""
+    """Files that the plant changed or added. Later output of update-docs does not count."""
     before = state(tree)
     plant(tree)
     after = state(tree)

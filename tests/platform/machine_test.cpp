@@ -1,4 +1,4 @@
-// machine.c: what is found on a board, and which boards are refused.
+// machine.c: devices found on a board, and boards that are refused.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(Machine, FindsEverythingOnTheVirtBoard)
 	EXPECT_STREQ(m.bootargs, "fault=illegal hart=2");
 }
 
-// The board with some of its bytes changed: a name to one that nobody knows, or a number.
+// The board with some of its bytes changed: a name to an unknown one, or a number.
 std::vector<uint8_t> changed(std::vector<uint8_t> blob, const std::vector<std::pair<std::string, std::string>> &changes)
 {
 	for (const auto &[from, to] : changes) {

@@ -1,4 +1,4 @@
-// text.c gives what printf gives, within its room.
+// text.c formats as printf does, within its buffer.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

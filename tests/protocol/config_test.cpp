@@ -272,13 +272,13 @@ const std::function<void(hz_device_config &)> devices[] = {
 	[](auto &c) { make_conventional(c), put_in_slc(c); },
 	[](auto &c) { c.slow_die = 1, c.slow_percent = 100; },
 	[](auto &c) { c.buffer_binding = HZ_BIND_PER_ZONE, c.write_buffers = 6; },
-	/* one plane, one sector a page, one page a unit: what else there is may be many */
+	/* one plane, one sector a page, one page a unit: all other parts may be many */
 	[](auto &c) {
 		c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = c.program_pages = c.pages_per_block = 1;
 		c.page_bytes = 4096, c.cell = HZ_CELL_SLC, c.slc_blocks_per_plane = 20, c.blocks_per_plane = 40;
 		c.max_open = c.max_active = 0;
 	},
-	[](auto &c) { /* so many blocks that zones, spare ones and their SLC region may be as many */
+	[](auto &c) { /* enough blocks for the largest numbers of zones, spares and their SLC region */
 		      c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1;
 		      c.blocks_per_plane = 1 << 20, c.slc_blocks_per_plane = 1 << 19, c.pages_per_block = 12, c.page_bytes = 4096;
 		      c.spare_superblocks = 0;
@@ -342,7 +342,7 @@ TEST(Config, EveryLimitOfTheTableIsTheLastLegalValue)
 	}
 }
 
-/* What ties fields together leaves no limit out of reach: a limit that no device can have is a wrong one. */
+/* Rules across fields leave every limit reachable: a limit that no device can have is wrong. */
 TEST(Config, SomeDeviceHasEveryLimit)
 {
 	char text[512];
@@ -365,7 +365,8 @@ TEST(Config, SomeDeviceHasEveryLimit)
 		}
 }
 
-/* What a device may hold is told in bytes: by its addresses, and by the image that the machine has room for. */
+/* The largest capacity is stated in bytes: limited by its addresses, and by the machine's room for
+ * its image. */
 TEST(Config, TheLargestDeviceIsToldInBytes)
 {
 	char text[512];
@@ -435,7 +436,7 @@ TEST(Config, AnotherTableIsAnotherVersion)
 
 TEST(Config, ShapeOfAnImageIsThatOfTheTable)
 {
-	// What an image of an earlier start says of itself is where it always was.
+	// Self-description of an earlier start's image stays at its offset.
 	EXPECT_EQ(offsetof(hz_nand_header, channels), 24u);
 	EXPECT_EQ(offsetof(hz_nand_header, media_mode), 60u);
 	EXPECT_EQ(offsetof(hz_nand_header, namespace_kind), 76u);

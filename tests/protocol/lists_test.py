@@ -10,7 +10,8 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
 import schema  # noqa: E402
 
-# Who may give a key its effect: the device itself, what is computed from the config on both sides, and what starts the machine.
+# Possible readers of a key: the device itself, computations from the config on both sides, and the
+# code that starts the machine.
 READERS = ["firmware", "protocol/geometry.c", "protocol/keep_size.c", "protocol/namespaces.c", "protocol/nand_image.c", "protocol/slc_log_size.c", "host-driver/session"]
 NO_READERS = {"check", "bench"}  # folders of test images
 

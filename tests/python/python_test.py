@@ -19,7 +19,8 @@ NEEDED = "import setuptools, wheel, pandas, matplotlib"
 
 
 def system_python():
-    """One whose own modules are enough to build the package; Debian's, where another one comes first in PATH."""
+    """A python3 with the modules to build the package; Debian's, if another one comes first in
+    PATH."""
     return next((python for python in (sys.executable, "/usr/bin/python3")
                  if subprocess.run([python, "-c", NEEDED + ", pip"], capture_output=True, check=False).returncode == 0), None)
 
@@ -220,7 +221,7 @@ class Package(unittest.TestCase):
             self.assertIn(expected, self.called(self.python, TOP / f"examples/{name}.py"))
 
     def test_notebooks(self):
-        """Each runs from top to bottom and draws; cells are kept without what they printed here or there."""
+        """Each runs from top to bottom and draws; its cells are stored without output."""
         says = {"lock_scaling": "True True"}
         self.assertEqual(sorted(says), sorted(path.stem for path in TOP.glob("examples/*.ipynb")))
         for name, expected in says.items():

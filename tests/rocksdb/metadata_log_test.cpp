@@ -1,4 +1,5 @@
-// The metadata log: replay, rolls from zone to zone, and what it does about records that are torn, damaged, foreign or in a wrong place.
+// The metadata log: replay, rolls from zone to zone, and its handling of records that are torn,
+// damaged, foreign or misplaced.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -116,7 +117,7 @@ TEST_F(MetadataLogTest, ATornRecordEndsTheLog)
 	EXPECT_EQ(replayed().size(), 2u);
 }
 
-// No bit of what was acknowledged may be other: header, content, first record or last.
+// Any changed bit of acknowledged data is damage: header, content, first record or last.
 TEST_F(MetadataLogTest, ADamagedRecordIsRefused)
 {
 	MetadataLog log = opened();

@@ -36,7 +36,7 @@ Bytes content_of(Store &store, const std::string &path)
 	return bytes;
 }
 
-// What the files must hold: at least the synced bytes, and nothing but what was appended.
+// Expected contents of the files: at least the synced bytes, and only appended ones.
 struct Model {
 	struct File {
 		Bytes all;

@@ -82,7 +82,7 @@ int transfer_until_cut(MemoryDevice &device, const Case &one, unsigned seed)
 		EXPECT_EQ(device.steps_left, 0u);
 	}
 	if (committed < transfers)
-		device.steps_left = 0; // of what SQLite does when it closes
+		device.steps_left = 0; // steps of SQLite when it closes
 	return committed;
 }
 

@@ -38,7 +38,8 @@ def value_in(device, workload, key):
 
 
 def law(device, workload, seed, weights, fixed):
-    """Time of a command in a system whose throughput has these elasticities, and none for what is fixed."""
+    """Time of a command in a system whose throughput has these elasticities, with none for fixed
+    costs."""
     log = 0.0
     for key, weight in weights.items():
         value = value_in(device, workload, key)

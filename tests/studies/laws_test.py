@@ -1,4 +1,5 @@
-"""What studies compute without a device: laws of growth, rankings, conclusions, tables of points, and the page that shows them."""
+"""Computations of studies without a device: laws of growth, rankings, conclusions, tables of
+points, and the page that shows them."""
 # SPDX-License-Identifier: BSD-3-Clause
 import csv
 import pathlib

@@ -1,4 +1,5 @@
-"""What the quick form of a study must show of the mechanism that it is about; asked by whoever runs that form, which is done once."""
+"""Assertions on the quick form of a study about its mechanism; called by the one test that runs
+that form."""
 # SPDX-License-Identifier: BSD-3-Clause
 import contextlib
 import io
@@ -11,7 +12,7 @@ from common import readme, sweep  # noqa: E402
 
 
 def directions_hold(case, name, found):
-    """What the study says of its figures, in whatever form it ran. found: its study.json."""
+    """The study's own directions for its figures, in any form. found: its study.json."""
     measured = {figure["name"]: figure["measured"] for figure in found["figures"]}
     for sentence, holds in getattr(readme.module(name), "directions", lambda _: ())(measured.__getitem__):
         case.assertTrue(holds, f"{name}: {sentence}")

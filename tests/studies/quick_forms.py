@@ -1,4 +1,5 @@
-"""Studies whose quick form no document prints, but their help: study_test.py runs it; nobody else in the suite needs to run it again."""
+"""Studies whose quick form is printed only in their help: study_test.py runs it; no other test
+needs to."""
 # SPDX-License-Identifier: BSD-3-Clause
 NAMES = frozenset({
     "conzone-fig6a", "conzone-fig6b", "conzone-fig7", "conzone-fig8", "conzone-readings", "conzone-sensitivity", "mcmq-table1", "zms-multizone",

@@ -64,7 +64,8 @@ class LockScaling(unittest.TestCase):
         self.assertEqual({pair[0] == pair[1] for pair in ledger["handovers"]["times"]}, {False})
         self.assertIn("Who waits for whom: mcs, 4 workers", self.page)
         self.assertIn(ledger["blame"][0]["waiter"].split("+")[0], self.page)
-        self.assertLess(points["mcs", 1]["contended"], 0.003) # with who resets and reads the statistics, once each
+        self.assertLess(points["mcs", 1]["contended"], 0.003) # including the resetting and reading of
+                                                              # the statistics, once each
         self.assertGreater(points["mcs", 4]["contended"], 0.01)
         self.assertGreater(points["mcs", 4]["kiops"], points["mcs", 1]["kiops"])
         self.assertEqual(len(self.lines), 1 + 4)
@@ -242,7 +243,7 @@ class LockScaling(unittest.TestCase):
 
 @unittest.skipIf(MISSING, MISSING)
 class Sweep(unittest.TestCase):
-    """Two locks with one and two workers, of which one run fails: its result cannot be written."""
+    """Two locks with one and two workers, with one failed run: its result cannot be written."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="hz-study-")
@@ -351,7 +352,8 @@ class SideBySide(unittest.TestCase):
 
 
 class ConZone(unittest.TestCase):
-    """What a study of ConZone's paper has in common: figures beside the paper's, a plot, one seed's figures the same each time."""
+    """Common properties of studies of ConZone's paper: figures next to the paper's, a plot,
+    repeatable figures for one seed."""
 
     def quick(self, name):
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
@@ -443,7 +445,8 @@ class ConZoneSensitivity(unittest.TestCase):
 
 @unittest.skipIf(MISSING, MISSING)
 class Mechanisms(unittest.TestCase):
-    """Studies of what the papers leave open: their quick form shows what the study says that it must."""
+    """Studies of open questions of the papers: their quick form shows the study's own directions.
+    """
 
     def test_quick_forms_that_no_document_prints(self):
         for name in sorted(mechanisms.SHOWS.keys() & quick_forms.NAMES):

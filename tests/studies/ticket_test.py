@@ -19,7 +19,8 @@ IDEAL = Handover(0.0, 0.0)
 
 
 def machine_repair(machines, up, repair):
-    """Speed-up of the closed M/M/1 queue with so many customers, by its textbook solution: the server's utilisation over that of one."""
+    """Speed-up of the closed M/M/1 queue with this number of customers, by its textbook solution:
+    the server's utilisation over that of one."""
     def busy(n):
         return 1 - 1 / sum(math.factorial(n) / math.factorial(n - k) * (repair / up) ** k for k in range(n + 1))
     return busy(machines) / busy(1)
@@ -36,8 +37,8 @@ def mean_value(workers, between, section, locks):
 
 
 class Simulation:
-    """Harts that work, come to one of the locks, and are served in turn: sections and work have random lengths, and a hand-over takes what the
-    number of those who wait at the release says."""
+    """Harts that work, come to one of the locks, and are served in turn: sections and work have
+    random lengths, and a hand-over's cost depends on the number of waiters at the release."""
 
     def __init__(self, harts, between, section, handover, locks=1):
         self.dice, self.between, self.section, self.handover = random.Random(7), between, section, handover
@@ -128,7 +129,8 @@ COSTS = {"mhz": 500, "remote": 40, "far": 100, "cluster": 0, "occupancy": 20, "r
 
 
 def run(workers, locks, spin_ns=0, commands=100, **costs):
-    """What result.json has of a run of 1000 µs. locks: (class, acquisitions, hold_ns) each; two harts are no workers."""
+    """result.json of a run of 1000 µs. locks: (class, acquisitions, hold_ns) each; two harts are no
+    workers."""
     harts = [{"role": role, "elapsed_ns": 1_000_000, "spin_ns": 0} for role in ("hil", "tsu")]
     harts += [{"role": "worker", "elapsed_ns": 1_000_000, "spin_ns": spin_ns} for _ in range(workers)]
     return {"harts": harts, "locks": [{"class": name, "acquisitions": n, "hold_ns": held} for name, n, held in locks],

@@ -1,4 +1,4 @@
-// The device that tests begin with: one of everything, all else as little as the schema allows. What a test is about it sets itself.
+// The initial device of tests: one of everything, all else minimal. Each test sets its own subject.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

@@ -1,4 +1,5 @@
-// Damage to a NAND image in a test's memory: what flips, fades or is overwritten while nobody looks.
+// Damage to a NAND image in a test's memory: bits that flip, fade or are overwritten behind the
+// firmware's back.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -30,14 +31,15 @@ inline uint64_t stored_of(const nand_media &media, uint64_t record)
 }
 inline uint8_t *data_of(const nand_media &media, uint64_t record) { return media.data + stored_of(media, record) * HZ_SECTOR_BYTES; }
 inline uint64_t *tuple_of(const nand_media &media, uint64_t record) { return media.tuples + stored_of(media, record); }
-// What ECC corrected to something else than was written: as good as before, as far as the media know. On a device with tuples.
+// Data that ECC miscorrected: valid to the media. On a device with tuples.
 inline void make_plausible(nand_media &media, uint64_t record)
 {
 	hz_nand_oob oob = media.oob[record];
 	oob.data_checksum = nand_data_checksum(data_of(media, record), *tuple_of(media, record), &oob);
 	nand_oob_store(&media, record, &oob);
 }
-// One bit of the data: the record still says what the sector was. (Data that were never stored: the record's own word for them.)
+// One bit of the data: the record still identifies the sector. (For data that were never stored:
+// the record's own word for them.)
 inline void flip_data(nand_media &media, uint64_t record, uint32_t bit = 12345)
 {
 	hz_nand_oob oob = media.oob[record];

@@ -21,7 +21,7 @@ Image::Image(uint64_t bytes, bool shared) : bytes_(bytes)
 	base_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base_ == MAP_FAILED)
 		abort();
-	madvise(base_, bytes, MADV_HUGEPAGE); // thousands of images begin blank, and what lies together is written together
+	madvise(base_, bytes, MADV_HUGEPAGE); // thousands of images begin blank, and adjacent data are written together
 }
 
 Image::~Image() { munmap(base_, bytes_); }
@@ -110,7 +110,7 @@ struct Spare : std::vector<std::unique_ptr<Image>> {
 	~Spare()
 	{
 		for (const auto &one : *this)
-			lt_guard(one->base(), one->bytes(), 0); // what was on loan still is guarded
+			lt_guard(one->base(), one->bytes(), 0); // outstanding loans are guarded
 	}
 };
 

@@ -1,5 +1,6 @@
-// Memory of devices that follow one another by the thousands in a test: the image of their flash, and their arena. The kernel takes longer
-// for new memory than all else they do, so the next device gets what the one before it had.
+// Memory of devices created by the thousands in a test: the image of their flash, and their arena.
+// New memory from the kernel costs more than all else, so each device reuses the memory of the one
+// before.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -24,17 +25,18 @@ private:
 	void *base_;
 };
 
-// As large as the device's image must be, for it to format. What was never programmed may hold any data, as nobody looks at them.
+// Large enough for the device to be formatted. Unprogrammed parts may hold any data, since they are
+// never read.
 std::shared_ptr<Image> blank_image(const hz_device_config &cfg);
 
-// Memory of a device: its arena, which guards what it gives against those who touch its neighbours. The next device of that size gets the
-// memory with what is in it.
+// Memory of a device: its arena, which guards allocations against out-of-bounds accesses. The next
+// device of that size reuses the memory with its content.
 class DeviceMemory {
 public:
 	explicit DeviceMemory(uint64_t bytes);
 	~DeviceMemory();
 	DeviceMemory(const DeviceMemory &) = delete;
-	// Nothing is taken; what is in it is any bytes, as in memory that power has come back to.
+	// Nothing is allocated; the content is arbitrary, as in memory after power-on.
 	void restart();
 	arena &space() { return arena_; }
 

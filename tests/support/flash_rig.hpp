@@ -166,7 +166,7 @@ private:
 	uint64_t sequence_ = 0;
 };
 
-// What the TSU did while each die had four programs and four reads, a pair at a time.
+// Work of the TSU while each die had four programs and four reads, a pair at a time.
 inline tsu_work work_of_all_dies(uint32_t dies)
 {
 	hz_device_config cfg = small_config();

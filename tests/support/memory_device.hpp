@@ -117,8 +117,8 @@ public:
 		durable_plain_.clear();
 	}
 
-	// What a power cut leaves; `kept`: so many blocks of those that were not durable have arrived in each zone anyway, and of plain blocks
-	// about that share out of three.
+	// State after a power cut; `kept`: number of non-durable blocks that have arrived in each
+	// zone anyway, and of plain blocks about that share out of three.
 	void lose_power(uint64_t kept = 0)
 	{
 		for (uint32_t i = 0; i < zone.size(); i++)
@@ -168,7 +168,7 @@ private:
 	}
 
 	DeviceShape shape_;
-	std::map<uint64_t, Bytes> durable_plain_; // blocks whose durable content is another than what is read
+	std::map<uint64_t, Bytes> durable_plain_; // blocks whose durable content differs from the current one
 };
 
 } // namespace hz::store

@@ -66,7 +66,7 @@ class Hart:
         self.pair = None        # address, size and value of the LR that an SC may follow
         self.parked = 0         # number of the park, 0 = not parked
         self.parks = 0
-        self.park = None        # what it is parked in: wrs.nto, wrs.sto, wait or take
+        self.park = None        # kind of wait: wrs.nto, wrs.sto, wait or take
         self.deadline = NEVER
         self.wake_at = None     # a remembered wake
         self.cache = Ways()
@@ -86,7 +86,8 @@ class Model:
                          {name: self.cost[name] for name in (*CLASSES, "div_bit", "loop_exit")}, self.cost["data"] == "ordered")
         self.shared = Ways()
         self.next_transfer = 0  # begins then or later
-        self.waiting, self.last_in_turn = {}, 0  # hart → the line that it waits for; whose transfer began last
+        self.waiting, self.last_in_turn = {}, 0  # hart → the line that it waits for; hart of the
+                                                 # last transfer
         self.lines, self.events, self.ended = {}, [], False
         self.order = []         # (clock, hart, kind, pc) of every order point outside freezes
         self.parks = self.wakes = 0
@@ -354,7 +355,7 @@ class Model:
         self.turn(h, lambda h: self.take_turn(h, line, m[1] != "lr" or self.cost["lr"] == "write", wanted, then))
 
     def take_turn(self, h, line, alone, wanted, then):
-        """What needs a transfer waits in the hub."""
+        """An access that needs a transfer waits in the hub."""
         if self.cost["arbiter"] != "turns" or h.frozen or not wanted() or self.has(h, line, alone):
             then(h)
             return
@@ -439,7 +440,8 @@ class Model:
             line.watchers.add(h.number)
 
     def transferred(self, h, line, number, alone, now, work):
-        """When the access is done, which takes `work`, whose line is asked for at `now`; and where the line comes from."""
+        """End of the access, which takes `work`, for a line requested at `now`; and the origin of
+        the line."""
         begin = max(line.busy, now)
         if self.cost["dispatch"]:
             begin = max(begin, self.next_transfer)
@@ -508,7 +510,7 @@ class Model:
 
     # Plain accesses
     def lines_of(self, h, address, n):
-        """Numbers of the lines whose state counts, the lower one first."""
+        """Numbers of the lines with counted state, the lower one first."""
         return [number for number in sorted({address >> 6, address + n - 1 >> 6}) if not h.frozen and 0 <= number - (RAM >> 6) < len(self.ram) >> 6]
 
     def fetched(self, h, line, source, cycles):

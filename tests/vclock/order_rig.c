@@ -1,4 +1,4 @@
-/* A machine of which nothing but the order of its harts is real. */
+/* A machine with only the order of its harts real. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "order_rig.h"
 
@@ -26,7 +26,7 @@ void rig_start(unsigned harts)
 {
 	static const struct vc_token_hooks hooks = {nothing, nothing};
 
-	signal(SIGTERM, SIG_IGN); /* how QEMU is told that a run has failed */
+	signal(SIGTERM, SIG_IGN); /* QEMU's notification of a failed run */
 	memset(&vc, 0, sizeof(vc));
 	memset(retired, 0, sizeof(retired));
 	vc.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -145,7 +145,7 @@ unsigned rig_lock_classes(void)
 
 const char *rig_lock_class(uint64_t number) { return vc_lock_class_name(number); }
 
-/* --- what is not real --- */
+/* --- stubs --- */
 
 void vc_carrier_enter(struct vc_hart *h) { (void)h; }
 void vc_carrier_let_go(struct vc_hart *h) { (void)h; }

@@ -1,5 +1,5 @@
-/* The parts of the virtual clock that order harts, without QEMU: what C++ cannot read of their state. Harts count cycles as they are told,
- * nobody switches stacks, and all RAM is one word. */
+/* The parts of the virtual clock that order harts, without QEMU: state that C++ cannot read. Harts
+ * count cycles as instructed, no stacks are switched, and all RAM is one word. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_ORDER_RIG_H
 #define TEST_ORDER_RIG_H
@@ -23,7 +23,7 @@ void rig_park(unsigned hart);
 void rig_idle(unsigned hart, bool in_wfi);
 void rig_freeze(unsigned hart);
 void rig_thaw(unsigned hart);
-/* While frozen, so many looks at the word. */
+/* While frozen, polls the word `times` times. */
 void rig_look(unsigned hart, uint64_t times);
 void rig_wait(unsigned hart);
 void rig_wake(unsigned hart, unsigned other);
@@ -46,7 +46,7 @@ void rig_race_access(unsigned hart, uint64_t pc, uint64_t address, unsigned byte
 void rig_race_acquire(unsigned hart, uint64_t address);
 unsigned rig_races(void);
 
-/* Caches of so many ways, and one set. */
+/* Caches with this number of ways, and one set. */
 void rig_caches(unsigned ways);
 void rig_fetch(unsigned hart, uint64_t address);
 uint64_t *rig_holders(uint64_t address);

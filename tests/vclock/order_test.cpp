@@ -1,4 +1,4 @@
-// What orders harts, without QEMU: the token, waiting and waking, the race check, caches.
+// The order of harts, without QEMU: the token, waiting and waking, the race check, caches.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -124,7 +124,7 @@ TEST(Waiting, TheHostIsWokenAtItsQueues)
 	EXPECT_EQ(rig_host_wakes(nullptr, 1000), 1u);
 }
 
-// Each test has words of its own, and instructions: what is found is told once.
+// Each test has words of its own, and instructions: a race is reported once.
 struct Races : testing::Test {
 	Races()
 	{

@@ -25,7 +25,7 @@ namespace {
 
 std::string said;
 
-// What a value is reported as: its bucket's upper edge, of which there are eight for each power of two.
+// Reported value: the upper edge of its bucket; each power of two has eight.
 uint64_t edge_of(uint64_t value)
 {
 	uint64_t width = 1;
@@ -178,7 +178,7 @@ std::string name_of(uint64_t address)
 	return vc_symbol(address, text, sizeof(text));
 }
 
-// The first test of a file: what is loaded stays.
+// The first test of a file: loaded symbols stay.
 TEST_F(Symbols, AreRefusedInOneSentence)
 {
 	const std::string good = elf({{"first", symbol(0x1000, 16)}});

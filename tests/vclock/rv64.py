@@ -224,7 +224,7 @@ class Program:
         return is_sync(i) or self.ordered and i.plain
 
     def division(self, i):
-        """What it adds to hart.offset for its operands, if anything."""
+        """Its addition to hart.offset for its operands, if any."""
         name, operands = expand(i)
         if class_of(name) != "div" or not self.beyond.get("div_bit"):
             return []
@@ -233,14 +233,16 @@ class Program:
         return [f"h.offset+={self.beyond['div_bit']}*longer({','.join(form.format(f'x[{reg(o)}]') for o in operands[1:])})"]
 
     def leave(self, i, target):
-        """How the block ends whose last instruction goes to target: a conditional branch backward that is not taken costs more."""
+        """End of a block whose last instruction goes to target: an untaken conditional branch
+        backward costs more."""
         name, operands = expand(i)
         if name not in BRANCHES or int(operands[-1], 16) >= i.pc or not self.beyond.get("loop_exit"):
             return [f"return {target}"]
         return [f"t={target}", f"h.offset+={self.beyond['loop_exit']}*(t=={i.next})", "return t"]
 
     def block(self, start):
-        """What defines the function of the block at start, or the Insn if a synchronising one stands there."""
+        """The definition of the function of the block at start, or the Insn if it is a
+        synchronising one."""
         if start not in self.blocks:
             i = self.insns[start]
             self.blocks[start] = i if self.ends(i) else compile("def f(h,x):\n " + "\n ".join(self.lines(start)), f"{start:#x}", "exec")
@@ -270,7 +272,7 @@ program = functools.cache(Program)
 
 
 class Code:
-    """A program on one machine, whose load, store and csr it calls."""
+    """A program on one machine; calls the machine's load, store and csr."""
 
     def __init__(self, elf, views, at_once, load, store, csr, beyond, ordered):
         """views: its RAM by the size of words, those of -4 with their sign. at_once: accesses to them need no load and store. beyond: class →
@@ -281,7 +283,8 @@ class Code:
         self.blocks, self.insns = {}, {}
 
     def make(self, start):
-        """What stands at start becomes a function of blocks, or one of insns, which are synchronising."""
+        """The code at start becomes a function of blocks, or one of insns, which are synchronising.
+        """
         found = self.program.block(start)
         if isinstance(found, Insn):
             self.insns[start] = found

@@ -1,4 +1,4 @@
-"""What the tests share: where plugin and images are, skipping, and one way to compare two runs."""
+"""Shared by the tests: places of plugin and images, skipping, and one way to compare two runs."""
 # SPDX-License-Identifier: BSD-3-Clause
 import os
 import sys

@@ -36,7 +36,8 @@ def costs_and_options(name):
 
 
 def modelled(before, after, harts, costs, mhz):
-    """before: parameter block; after: RAM at the end of the real run, of which only the device tree is used."""
+    """before: parameter block; after: RAM at the end of the real run, used only for the device
+    tree."""
     tree = model.find_device_tree(after)
     ram = bytearray(len(after))
     ram[tree - model.RAM:] = after[tree - model.RAM:]
@@ -106,7 +107,8 @@ class Accuracy(LockbenchCase):
 
 
 class Clusters(LockbenchCase):
-    """What distances are for: a lock that stays in a cluster wins where leaving it is dear, and only there."""
+    """Purpose of distances: a lock that stays in a cluster wins where leaving it is expensive, and
+    only there."""
 
     def operations(self, kind, far):
         options = ["cluster=4", f"far={far}", "data=moves"]

@@ -1,4 +1,5 @@
-"""Bulk work: what the plugin copies, fills and sums for a hart whose clock stands, and what it leaves to the hart."""
+"""Bulk work: copies, fills and sums by the plugin for a hart with a frozen clock, and work left to
+the hart."""
 # SPDX-License-Identifier: BSD-3-Clause
 import random
 import struct
@@ -25,7 +26,7 @@ class Bulk(ProbeCase):
         self.memory = bytearray(random.Random(7).randbytes(BYTES))
 
     def outcome(self, jobs, **more):
-        """What is left of each job's bytes, what time each took, and the memory behind it."""
+        """The rest of each job's bytes, each one's time, and the memory behind it."""
         with self.probe("bulk", 1, rounds=len(jobs), **more) as m:
             m.write(JOBS, b"".join(struct.pack("<5Q", *job) for job in jobs))
             m.write(DATA, bytes(self.memory))

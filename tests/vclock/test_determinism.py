@@ -10,7 +10,8 @@ from suite import LOCKBENCH, LockbenchCase, PLUGIN, ProbeCase, fingerprint, main
 
 
 class Hogs:
-    """Processes that are busy and asleep by turns of any length: each beginning takes a core from somebody, as no steady load does."""
+    """Processes that alternate between load and sleep for random times: each start takes a core
+    from another process, unlike a steady load."""
 
     PROGRAM = """
 import random, time

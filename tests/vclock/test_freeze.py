@@ -17,7 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GCC = "riscv64-unknown-elf-gcc"
 IMAGE = os.path.join(FIRMWARE, "firmware/main/firmware.elf")
 FREEZE, THAW = 0x10402013, 0x10502013
-# Their branches look at what is the device's own, or the same in every run: what lies in flash, which clock it is.
+# Their branches depend on the device's own state, equal in every run: flash contents, kind of
+# clock.
 DEVICE_DECIDES = ("media_", "nand_format_", "lt_hart_times_publish", "lt_hart_run", "choose_") # the last thaw and go back into a freeze
 NO_WAY_BACK = ("device_stop", "fail_with", "fail_image")
 NO_RETURN = ("lt_fail",) # a call of these is the end of a way
@@ -86,7 +87,7 @@ class Freezes(unittest.TestCase):
         self.assertGreater(checked, 30)
 
     def compiled(self, *command):
-        """What ends there are of each freeze of probe/ways.c."""
+        """Ends of each freeze of probe/ways.c."""
         with tempfile.TemporaryDirectory(prefix="hz-ways-") as folder:
             elf = os.path.join(folder, "ways.o")
             subprocess.run([*command, "-mabi=lp64", "-mcmodel=medany", "-mno-relax", "-ffreestanding", "-I", os.path.join(HERE, "../../libthread/port/riscv"),

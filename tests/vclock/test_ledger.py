@@ -1,4 +1,4 @@
-"""The ledger of locks, told by hints whose outcome can be worked out by hand."""
+"""The ledger of locks, driven by hints with outcomes computed by hand."""
 # SPDX-License-Identifier: BSD-3-Clause
 import re
 import struct
@@ -67,7 +67,8 @@ class Ledger(ProbeCase):
         self.assertEqual(found["locks"][0]["acquisitions"], 1)
 
     def test_a_harts_time(self):
-        """What is charged while it spins is spin; what runs in a freeze is nowhere. The image has no stages."""
+        """Charges while it spins are spin; time in a freeze is not counted. The image has no
+        stages."""
         slc = lock(4, 0)
         account, = self.told([passes(7000), tell("ACCOUNT_RESET"), passes(1000), tell("LOCK_ASKED", slc), passes(30000), tell("LOCK_WAITED", slc),
                               tell("LOCK_GOT", slc), passes(500), tell("LOCK_GIVEN", slc), tell("ACCOUNT_SHOWN"), passes(90000),
@@ -91,7 +92,7 @@ class Ledger(ProbeCase):
                 for request in found}
 
     def of_locks(self):
-        """(class, index) → what it has of the last request's way, in µs"""
+        """(class, index) → its share of the last request's time, in µs"""
         return {(lock["class"], lock["index"]): {part: lock[part] // 1000 for part in ("spin", "held", "behind", "waits") if lock.get(part, 0) >= 1000}
                 for lock in self.locks if lock["share"] > 0.01}
 

@@ -13,7 +13,7 @@ import schema  # noqa: E402
 
 IMAGE = os.path.join(FIRMWARE, "firmware/images/thread_check.elf")
 LINE = re.compile(r"lock kind \d+: (\d+) acquisitions, (\d+) contended, wait (\d+) ns, hold (\d+) ns, p99 (\d+) and (\d+) ns, (\d+) handovers")
-# By number, as many as the image has locks: one of each, the last of which readers take side by side.
+# By number, as many as the image has locks: one of each; the last one is shared by readers.
 CLASSES = [one["name"] for one in schema.lock_classes()][:9]
 
 
@@ -21,7 +21,7 @@ class Ledger(Case):
     images = (("thread_check.elf", IMAGE),)
 
     def of(self, harts, *options):
-        """What the firmware says of each lock, and the ledger."""
+        """The firmware's statistics of each lock, and the ledger."""
         machine = Machine(IMAGE, harts, plugin=PLUGIN, options=options, extra=["-append", "stats=2"])
         console = os.path.join(machine.folder, "console")
         machine.command[machine.command.index("-serial") + 1] = f"file:{console}"

@@ -23,11 +23,11 @@ COSTS = {
     # By class of instruction.
     "classes": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100, load=2, store=1, mul=4, div=19, branch=3,
                     csr=7),
-    # Releases do not wait; two buffers, one of which is soon full.
+    # Releases do not wait; two buffers, one of them soon full.
     "buffered": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=3, pause=10, ipi=100, store_buffer=2),
     "stored": dict(insn=0, local=10, remote=40, far=80, memory=20, occupancy=20, wake=10, pause=10, ipi=100, reads="merge", cluster=4, data="moves",
                    store_buffer=8),
-    # Every transfer counts, in one queue: as on a chip whose harts share a hub.
+    # Every transfer counts, in one queue: as on a chip with a hub shared by all harts.
     "hub": dict(insn=1, local=3, remote=69, far=69, memory=41, clean=40, busy="access", occupancy=0, wake=0, pause=0, pause_multiple=32, ipi=60,
                 data="ordered", dispatch=4, load=1, mul=8, div=28, div_bit=1, csr=2, cache_bytes=1024, cache_ways=4),
     # … with an arbiter that goes round.
@@ -200,7 +200,7 @@ class Corners(ProgramsCase):
         self.assertEqual(costs[1] - costs[0], 40 - 15)
 
     def reports_of_freezes(self, *options):
-        """Runs that differ only in what happens inside a freeze of hart 0, which ends at the same time."""
+        """Runs that differ only inside a freeze of hart 0, which ends at the same time."""
         for looks in ([("take", LINES + 128, 100)],
                       ["now", ("lr", LINES), ("add", LINES + 64, 0), ("wake", 1), ("lr", LINES), ("sc", LINES), ("take", LINES + 128, 100)],
                       [("take", LINES + 128, 40), ("take", LINES + 128, 40), ("take", LINES + 128, 20)]):

@@ -230,7 +230,7 @@ static void take_costs(struct vc_options *options, enum hz_clock_preset preset)
 	options->store_buffer = from.store_buffer;
 }
 
-/* The preset counts wherever it stands among the words; single costs then change it. */
+/* Apply the preset first, wherever it stands on the line; single costs then override it. */
 static bool apply_preset(struct vc_options *options, int argc, char **argv, char *text, size_t bytes)
 {
 #define HZ_WORD(constant, word, ...) word,

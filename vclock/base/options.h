@@ -15,25 +15,25 @@ enum vc_switch { VC_SWITCH_AUTO, VC_SWITCH_USER, VC_SWITCH_FUTEX };
 struct vc_costs {
 	uint64_t insn;                               /* every retired instruction */
 	uint64_t local;                              /* synchronising access to a line this hart already holds */
-	uint64_t remote;                             /* an access to a line that must come from another hart */
+	uint64_t remote;                             /* access to a line that must come from another hart */
 	uint64_t far;                                /* … from a hart of another cluster */
-	uint64_t memory;                             /* … from memory, because no hart holds it */
-	uint64_t occupancy;                          /* how long one transfer keeps the line busy: transfers of a line queue */
+	uint64_t memory;                             /* … from memory, if no hart holds it */
+	uint64_t occupancy;                          /* time for which one transfer keeps the line busy; transfers of a line queue */
 	uint64_t wake;                               /* from a broken reservation to the waiter running again */
 	uint64_t pause;                              /* PAUSE, and WRS without a valid reservation */
-	uint64_t ipi;                                /* from HZ_VC_WAKE to the woken hart running */
-	uint64_t load, store, mul, div, branch, csr; /* an instruction of that class, beyond insn (class.h) */
-	uint64_t div_bit;                            /* a division beyond div, for each bit of its quotient (class.h) */
-	uint64_t clean;                              /* as remote, of a line that nobody has written since it came; 0: as that */
-	uint64_t l2;                                 /* as memory, of a line that the shared cache has */
-	uint64_t dispatch;                           /* between two transfers, of whatever line; 0: they know nothing of each other */
-	uint64_t loop_exit;                          /* a conditional branch backward that is not taken, beyond branch */
-	uint64_t pause_multiple;                     /* PAUSE ends at one; 0: at once */
+	uint64_t ipi;                                /* from HZ_VC_WAKE until the woken hart runs */
+	uint64_t load, store, mul, div, branch, csr; /* extra cost of an instruction of the class, on top of insn (class.h) */
+	uint64_t div_bit;                            /* extra cost of a division for each bit of its quotient, on top of div (class.h) */
+	uint64_t clean;                              /* as remote, for a line that is still clean; 0: same as remote */
+	uint64_t l2;                                 /* as memory, for a line in the shared cache */
+	uint64_t dispatch;                           /* least distance between two transfers, of any line; 0: transfers are independent */
+	uint64_t loop_exit;                          /* a conditional branch backward that is not taken, on top of branch */
+	uint64_t pause_multiple;                     /* PAUSE ends at a multiple of this; 0: at once */
 };
 
 struct vc_jitter_option {
 	uint64_t seed;     /* 0: off */
-	uint64_t permille; /* mean, of the instructions counted */
+	uint64_t permille; /* mean, per thousand of the instructions counted */
 };
 
 struct vc_options {
@@ -50,14 +50,14 @@ struct vc_options {
 	const char *preset;   /* its word */
 	struct vc_costs cost;
 	unsigned data;        /* enum hz_clock_data: whether plain loads and stores fetch lines too (data.h) */
-	bool merge;           /* reads of one line go side by side */
+	bool merge;           /* reads of one line overlap */
 	bool busy_access;     /* a transfer keeps its line busy until its access is done */
-	bool turns;           /* of the transfers that wait, the next hart's begins, by number */
+	bool turns;           /* arbitrate waiting transfers by hart number (round robin) */
 	bool lr_alone;        /* LR fetches its line as a write does */
 	unsigned cluster;     /* harts of a cluster; 0: all are near each other */
-	uint64_t cache_bytes; /* of each hart; 0: without limit */
+	uint64_t cache_bytes; /* per hart; 0: unlimited */
 	unsigned cache_ways;
-	uint64_t l2_bytes; /* of the cache that all share; 0: there is none */
+	uint64_t l2_bytes; /* of the shared cache; 0: no shared cache */
 	unsigned l2_ways;
 	unsigned store_buffer;   /* entries of each hart's; 0: releases wait for their line */
 	int pin;                 /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
@@ -72,12 +72,12 @@ struct vc_options {
 	uint64_t pace_harts;     /* … of these harts, a bit each */
 	bool race_check;
 	struct vc_jitter_option jitter; /* schedule/jitter.h */
-	uint64_t spin_limit;            /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: any */
-	unsigned watchdog_ms;           /* a token holder that sleeps this long is taken for stuck */
-	unsigned lines;                 /* how many lines the report lists */
+	uint64_t spin_limit;            /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: no limit */
+	unsigned watchdog_ms;           /* a token holder that sleeps for this long counts as stuck */
+	unsigned lines;                 /* number of lines in the report */
 };
 
-/* Fills options from argv; unknown keys and bad values are refused: false, with one sentence in text. */
+/* Fill options from argv. Unknown keys and bad values: false, with one sentence in text. */
 bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *text, size_t bytes);
 
 #endif

@@ -1,9 +1,9 @@
-/* The state of one run: harts, their place in the order, and what spoiled the run. QEMU calls back without a
- * context, so there is one instance (vc), set up by plugin.c.
+/* The state of one run: harts, their place in the order, and the flags that invalidate the run.
+ * QEMU calls back without a context, so there is one instance (vc), set up by plugin.c.
  *
- * Who writes what: a hart's own thread writes its struct vc_hart while it runs; while it is blocked the token
- * holder may. key[], state, holder, phase and everything about granting change under vc.lock. Line table, order
- * hash and statistics belong to the token holder. */
+ * Writers: a hart's own thread writes its struct vc_hart while it runs; while it is blocked, the
+ * token holder may. vc.lock protects key[], state, holder, phase and everything about granting.
+ * Line table, order hash and statistics belong to the token holder. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_BASE_STATE_H
 #define VCLOCK_BASE_STATE_H
@@ -24,9 +24,9 @@ enum vc_hart_state {
 	VC_OFF,     /* has not reached its first instruction */
 	VC_READY,   /* blocked at an order point until its key is the smallest */
 	VC_RUN,     /* holds the token */
-	VC_LOOKING, /* blocked until its key is the smallest; then ready() says whether it may run or parks it */
+	VC_LOOKING, /* blocked until its key is the smallest; ready() then decides between running and parking */
 	VC_PARKED,  /* blocked until a reservation breaks, a wake comes or a deadline passes */
-	VC_WFI,     /* halted by WFI: takes no part until it comes to an order point */
+	VC_WFI,     /* halted by WFI: outside the order until its next order point */
 	VC_STOPPED, /* QEMU stopped the vCPU */
 	VC_LOOSE,   /* runs without the token (after stop, rescue or WFI) until its next order point */
 };
@@ -34,7 +34,7 @@ enum vc_hart_state {
 enum vc_phase {
 	VC_STARTING, /* harts gather at the gate */
 	VC_RUNNING,
-	VC_DRAINING, /* QEMU stops its vCPUs: blocked harts go on one by one, unordered, so that each reaches the stop */
+	VC_DRAINING, /* QEMU stops its vCPUs: blocked harts resume one by one, unordered, so that each reaches the stop */
 };
 
 /* Kinds of synchronisation instruction, also the causes of switches. Values enter the order hash: append only. */
@@ -72,17 +72,17 @@ enum vc_kind {
 	VC_PLAIN = VC_KINDS,
 };
 
-/* Where a line comes from. */
+/* Origin of a fetched line. */
 enum vc_source {
-	VC_NEAR,   /* a hart of the same cluster that has written it */
-	VC_CLEAN,  /* … that has not */
-	VC_FAR,    /* a hart of another */
-	VC_L2,     /* nobody held it but the shared cache */
-	VC_MEMORY, /* nobody at all */
+	VC_NEAR,   /* a hart of the same cluster, line dirty */
+	VC_CLEAN,  /* … line clean */
+	VC_FAR,    /* a hart of another cluster */
+	VC_L2,     /* no hart holds it; the shared cache does */
+	VC_MEMORY, /* neither a hart nor the shared cache holds it */
 	VC_SOURCES,
 };
 
-/* Why a run is no measurement. */
+/* Reasons that invalidate a run as a measurement. */
 enum vc_flag {
 	VC_FLAG_STOPPED,
 	VC_FLAG_FLUSHED,
@@ -93,57 +93,57 @@ enum vc_flag {
 	VC_FLAGS,
 };
 
-/* An LR and the SC that may follow it. */
+/* An LR and the SC that may follow. */
 struct vc_pair {
-	uint64_t address, found; /* the LR's word, and what it held */
-	uint64_t held;           /* … and holds, while it is hidden */
+	uint64_t address, found; /* the LR's word, and the value found */
+	uint64_t held;           /* … and the value stored there, while it is hidden */
 	unsigned bytes;
-	bool open;   /* QEMU lets an SC to that word try */
+	bool open;   /* QEMU would let an SC to that word try */
 	bool stores; /* this SC stores */
 	bool hidden; /* the word holds ~found until it has executed */
 };
 
 /* line.h */
 struct vc_store_buffer {
-	uint64_t done[HZ_MAX_STORE_BUFFER]; /* a ring: when each store that the hart did not wait for is done; they ascend */
+	uint64_t done[HZ_MAX_STORE_BUFFER]; /* a ring of completion times of the stores that the hart did not wait for; ascending */
 	unsigned oldest, used;
-	uint64_t entered, waited; /* stores; cycles that the hart waited for room or for an empty buffer */
+	uint64_t entered, waited; /* stores entered; cycles spent waiting for room or for an empty buffer */
 };
 
 struct vc_hart {
 	_Alignas(64) uint64_t *retired; /* QEMU's inline counters: instructions; cycles of their classes (class.h) that are not in base */
 	uint64_t base, mark;            /* clock = base + (retired[0] - mark) * insn + retired[1] while not frozen, base while frozen */
 	uint64_t skipped;               /* instructions retired inside freezes before mark: they are not counted */
-	_Atomic uint64_t limit;         /* smallest key of all others: below it the holder needs nobody's leave */
+	_Atomic uint64_t limit;         /* smallest key of all other harts: below it the holder passes order points freely */
 	uint64_t stalled, charged,
-		waited;  /* of the clock's cycles, those that no instruction took: vc_charge, HZ_VC_CHARGE, vc_clock_raise */
+		waited;  /* part of the clock's cycles not spent by instructions: vc_charge, HZ_VC_CHARGE, vc_clock_raise */
 	uint32_t frozen; /* depth of HZ_VC_FREEZE */
 	uint32_t index;
 	enum vc_hart_state state;
 	bool reserved;     /* LR reservation intact on reserved_line */
-	bool wake_pending; /* a HZ_VC_WAKE came while not waiting; takes effect at wake_at */
+	bool wake_pending; /* an HZ_VC_WAKE came while the hart was not waiting; takes effect at wake_at */
 	bool in_wfi;       /* the last synchronisation instruction was WFI */
-	bool woke;         /* from a WFI that halted it */
-	bool drained;      /* was let go by a drain or rescue: wake was spurious */
+	bool woke;         /* resumed from a WFI that halted it */
+	bool drained;      /* released by a drain or rescue: the wake was spurious */
 	uint64_t reserved_line;
 	uint64_t reserved_address;
 	struct vc_pair pair;
 	uint64_t wake_at;
-	uint64_t deadline;                /* of the wait it is parked in, in cycles; VC_NEVER: none */
+	uint64_t deadline;                /* of the current wait, in cycles; VC_NEVER: none */
 	uint64_t *word;                   /* of HZ_VC_TAKE, in guest RAM */
-	bool (*ready)(struct vc_hart *h); /* VC_LOOKING: called with the lock, while nobody holds the token */
-	uint64_t wait_pc;                 /* last instruction it blocked at */
+	bool (*ready)(struct vc_hart *h); /* VC_LOOKING: called under the lock while the token is free */
+	uint64_t wait_pc;                 /* last instruction that blocked the hart */
 	enum vc_kind wait_kind;
 	struct hz_vc_slot *slot;
-	uint64_t freeze_pc;                         /* where the freeze began that it stands in */
+	uint64_t freeze_pc;                         /* address at which the current freeze began */
 	uint64_t looked_at;                         /* while frozen: address of the last synchronising access, */
-	uint32_t looks;                             /* and how often it was made in a row */
+	uint32_t looks;                             /* and its repetitions in a row */
 	uint64_t random;                            /* option jitter: state of the hart's draws, */
-	uint64_t jittered;                          /* and instructions counted at the last one */
+	uint64_t jittered;                          /* and instructions counted at the last draw */
 	uint64_t fetches[VC_SOURCES], fetch_cycles; /* option data: lines that plain accesses fetched, outside freezes */
 	struct vc_store_buffer stores;              /* option store_buffer */
 	int tid;
-	uint64_t retired_seen; /* watchdog's last look */
+	uint64_t retired_seen; /* instruction count at the watchdog's last poll */
 	_Alignas(64) _Atomic uint32_t go;
 };
 
@@ -152,10 +152,10 @@ struct vclock {
 	unsigned harts, inited, entered;
 	pthread_mutex_t lock;
 	enum vc_phase phase;
-	bool ended;                 /* END, deadlock or a fatal error: nothing is measured any more */
+	bool ended;                 /* END, deadlock or a fatal error: measuring has stopped */
 	int holder;                 /* hart with the token or -1 */
-	int exit_code;              /* of QEMU, if not 0 */
-	const char *end;            /* how the run ended, for the report */
+	int exit_code;              /* of QEMU, unless 0 */
+	const char *end;            /* reason of the run's end, for the report */
 	uint64_t key[VC_MAX_HARTS]; /* clock << VC_HART_BITS | hart; VC_NEVER: cannot be granted */
 	struct vc_hart hart[VC_MAX_HARTS];
 	void *ram; /* guest RAM */
@@ -163,7 +163,7 @@ struct vclock {
 	void *shm; /* ivshmem #0 or NULL */
 	uint64_t order_hash, orders;
 	int last;                    /* hart of the last order point, -1: none yet */
-	uint64_t switches[VC_KINDS]; /* order points that followed one of another hart */
+	uint64_t switches[VC_KINDS]; /* order points whose predecessor was another hart's */
 	uint64_t parks, wakes;       /* outside freezes */
 	uint64_t hand_overs, host_waits, host_wakes, bulk_bytes;
 	uint64_t started_host_ns;
@@ -172,10 +172,10 @@ struct vclock {
 
 extern struct vclock vc;
 
-/* Names of enum vc_kind and enum vc_flag as they appear in reports. */
+/* Names of enum vc_kind and enum vc_flag in reports. */
 const char *vc_kind_name(enum vc_kind kind);
 const char *vc_flag_name(enum vc_flag flag);
-/* Counts an event that makes the run no measurement, if it is being measured. */
+/* Count an event that invalidates the measurement; no effect outside the measured part. */
 void vc_flag_run(enum vc_flag flag);
 /* One line on stderr, prefixed "vclock: ". */
 void vc_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

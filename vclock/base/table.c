@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { FIRST_SLOTS = 1024, LARGE_PAGE = 2 << 20 /* of x86 and ARM hosts with small ones of 4 KiB */ };
+enum { FIRST_SLOTS = 1024, LARGE_PAGE = 2 << 20 /* huge page of x86 and ARM hosts with 4 KiB pages */ };
 
-/* Of a large table each part is touched soon, in no order: large pages save the host most of its page faults. */
+/* A large table is touched all over and soon: huge pages save the host most of the page faults. */
 static void *map_large(size_t bytes)
 {
 	unsigned char *memory = mmap(NULL, bytes + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -24,7 +24,7 @@ static void *map_large(size_t bytes)
 	return memory + before;
 }
 
-/* Of the slots; whole large pages if it is more than one. */
+/* Bytes of all slots, rounded up to huge pages if larger than one. */
 static size_t bytes_of(const struct vc_table *table)
 {
 	size_t bytes = table->slots * table->entry_bytes;

@@ -14,13 +14,14 @@ struct vc_table {
 	unsigned char *entries;
 };
 
-/* The entry of `tag` (not 0), all zero but for its tag when it is new. Valid until the next call for the same table. No memory: abort. */
+/* The entry of `tag` (not 0); a new one is zero except for its tag. Valid until the next call for
+ * the same table. Aborts if memory runs out. */
 void *vc_table_at(struct vc_table *table, uint64_t tag);
 
-/* The entry of `tag`, NULL if there is none. */
+/* The entry of `tag`, or NULL. */
 void *vc_table_find(const struct vc_table *table, uint64_t tag);
 
-/* Nothing is in it any more, and it has no memory. */
+/* Empty the table and free its memory. */
 void vc_table_drop(struct vc_table *table);
 
 /* Entry number i of `slots`, or NULL if it is unused. */

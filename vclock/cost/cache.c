@@ -1,4 +1,4 @@
-/* Holders of lines, and the ways of each hart's cache and of the one that they share. */
+/* Line holders, the ways of each hart's cache, and those of the shared cache. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cache.h"
 
@@ -12,11 +12,11 @@ struct outside {
 	struct vc_copies copies;
 };
 
-/* Sets of ways, of one cache or of several of a size. */
+/* Ways of one cache, or of several of equal size. */
 struct ways {
-	uint64_t *line;  /* by set and way: line number of RAM plus 1, 0: nothing has come to it */
-	uint32_t *hand;  /* by set: the way that gives way next */
-	uint64_t sets;   /* of each cache; 0: it has no limit, or there is none */
+	uint64_t *line;  /* by set and way: line number of RAM plus 1; 0: empty */
+	uint32_t *hand;  /* by set: next victim way */
+	uint64_t sets;   /* of each cache; 0: unlimited, or no cache */
 	unsigned in_set; /* ways */
 };
 
@@ -54,7 +54,8 @@ struct vc_copies *vc_cache_copies(uint64_t address)
 	return found ? found : &((struct outside *)vc_table_at(&outside, (address >> VC_LINE_SHIFT) + 1))->copies;
 }
 
-/* A way whose line the hart does not hold any more is as good as empty; h NULL: of the shared cache, whose lines stay. */
+/* False if the way is empty or its line has left the hart. h NULL: the shared cache, whose lines
+ * stay. */
 static bool is_used(const struct vc_hart *h, uint64_t way) { return way && (!h || in_ram[way - 1].holders >> h->index & 1); }
 
 static uint64_t *way_of(const struct ways *ways, uint64_t set, uint64_t line)
@@ -67,7 +68,7 @@ static uint64_t *way_of(const struct ways *ways, uint64_t set, uint64_t line)
 	return NULL;
 }
 
-/* The way for a line that is in none. */
+/* The way to fill on a miss. */
 static uint64_t *victim(const struct ways *ways, const struct vc_hart *h, uint64_t set)
 {
 	uint64_t *first = &ways->line[set * ways->in_set];
@@ -92,7 +93,7 @@ static void make_room(const struct vc_hart *h, uint64_t line)
 	*way = line + 1;
 }
 
-/* It has the line; else it does from now on. */
+/* True if the shared cache has the line; else fill it. */
 static bool shared_has(uint64_t line)
 {
 	uint64_t set = line & (shared.sets - 1);

@@ -1,9 +1,12 @@
-/* Caches: which harts hold each 64-byte line, where a line comes from that a hart does not hold, and what must give way for it.
+/* Caches: holders of each 64-byte line, the origin of a missing line, and the victim that it
+ * replaces.
  *
- * A hart may read a line that it holds, and write one that it alone holds. Any other access fetches the line: from a hart of its cluster,
- * from one farther away, or where nobody holds it from the cache that all share, else from memory; a write takes it from all others. With
- * cache_bytes a hart has room for so many bytes, with l2_bytes the shared cache: a line that comes takes an unused way of its set, else
- * the one that the set's hand points at, which then moves on. Lines outside RAM take no room.
+ * A hart may read a line that it holds, and write one that it alone holds. Any other access fetches
+ * the line: from a hart of its cluster, from a hart of another cluster, from the shared cache, or
+ * from memory, in this order; a write invalidates it in all other harts. cache_bytes is the
+ * capacity of each hart's cache, l2_bytes that of the shared cache: an incoming line takes an
+ * unused way of its set, else the way under the set's hand, which then advances. Lines outside RAM
+ * take no room.
  *
  * Used by the token holder only. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -14,22 +17,23 @@
 
 enum { VC_LINE_SHIFT = 6 };
 
-/* Of a line. */
+/* State of a line. */
 struct vc_copies {
-	uint64_t holders; /* the harts that hold it, a bit each */
-	bool dirty;       /* its one holder has written it since it came */
+	uint64_t holders; /* harts that hold it, one bit each */
+	bool dirty;       /* its only holder has written it since the fetch */
 };
 
-/* Once the size of RAM is known; false: no memory. */
+/* Allocate, once the size of RAM is known; false: out of memory. */
 bool vc_cache_create(void);
-/* Of the line of `address`, which is in RAM; NULL where it is not. */
+/* State of the line of `address`; NULL if that is not in RAM. */
 struct vc_copies *vc_cache_in_ram(uint64_t address);
-/* The same wherever it is. Valid until the next call. */
+/* The same for any address. Valid until the next call. */
 struct vc_copies *vc_cache_copies(uint64_t address);
-/* What h must fetch comes to it, and is clean then. alone: the others lose it. Returns where from. */
+/* Fetch a line for h; it is then clean. alone: invalidate it in all other harts. Returns its
+ * origin. */
 enum vc_source vc_cache_fetch(struct vc_hart *h, uint64_t address, struct vc_copies *copies, bool alone);
 
-/* The hart has it as it must. */
+/* True if the hart holds the line, and exclusively if `alone`. */
 static inline bool vc_cache_hit(const struct vc_hart *h, const struct vc_copies *copies, bool alone)
 {
 	uint64_t self = 1ull << h->index;
@@ -37,7 +41,7 @@ static inline bool vc_cache_hit(const struct vc_hart *h, const struct vc_copies 
 	return alone ? copies->holders == self : (copies->holders & self) != 0;
 }
 
-/* What fetching costs, without queueing. */
+/* Cost of a fetch, without queueing. */
 static inline uint64_t vc_cache_cost(enum vc_source source)
 {
 	const struct vc_costs *cost = &vc.options.cost;

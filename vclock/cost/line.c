@@ -1,4 +1,4 @@
-/* The 64-byte lines that synchronising instructions touched. */
+/* The 64-byte lines touched by synchronising instructions. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "line.h"
 
@@ -15,15 +15,16 @@ static struct vc_table lines = { .entry_bytes = sizeof(struct vc_line) };
 
 static struct vc_line *find(uint64_t address) { return vc_table_at(&lines, (address >> VC_LINE_SHIFT) + 1); }
 
-/* The hub, with option dispatch: transfers begin in order. With arbiter=turns those that wait are a set. */
+/* The hub, with option dispatch: transfers begin in order. With arbiter=turns the waiting ones form
+ * a set. */
 static struct {
-	uint64_t next_begin;           /* when the next transfer may begin */
-	uint64_t waiting;              /* harts, a bit each */
-	uint64_t wanted[VC_MAX_HARTS]; /* addresses in the lines that they wait for */
-	unsigned last;                 /* whose transfer began last */
+	uint64_t next_begin;           /* earliest begin of the next transfer */
+	uint64_t waiting;              /* harts, one bit each */
+	uint64_t wanted[VC_MAX_HARTS]; /* addresses in the lines they wait for */
+	unsigned last;                 /* hart of the last transfer */
 } hub;
 
-/* The next one below the last by number, then the highest. */
+/* Round robin: the next waiting hart below the last by number, then the highest. */
 static unsigned first_in_turn(void)
 {
 	uint64_t below = hub.waiting & ((1ull << hub.last) - 1);
@@ -31,7 +32,7 @@ static unsigned first_in_turn(void)
 	return 63 - (unsigned)__builtin_clzll(below ? below : hub.waiting);
 }
 
-/* In how many cycles h, which waits, looks again; 0: it is its turn. */
+/* Cycles until h, which waits, polls again; 0: it is its turn. */
 static uint64_t look_again(const struct vc_hart *h)
 {
 	unsigned first = first_in_turn();
@@ -43,7 +44,7 @@ static uint64_t look_again(const struct vc_hart *h)
 	return first == h->index ? 0 : vc.options.cost.dispatch;
 }
 
-/* An SC that cannot store wants nothing. */
+/* False for an SC that cannot store. */
 static bool wants(const struct vc_hart *h, enum vc_kind kind, const struct vc_line *line)
 {
 	return vc_holds(h) && !vc.ended && (kind != VC_SC || (h->reserved && h->reserved_line == line->tag));
@@ -130,7 +131,7 @@ static uint64_t transfer_end(struct vc_hart *h, struct vc_line *line, struct vc_
 	return end;
 }
 
-/* A synchronising access that may begin at `now`: when it is done. */
+/* End of a synchronising access that may begin at `now`. */
 static uint64_t access_end(struct vc_hart *h, struct vc_line *line, uint64_t now, bool write)
 {
 	struct vc_copies *copies = vc_cache_copies(vc_line_address(line));
@@ -149,7 +150,7 @@ static uint64_t access_end(struct vc_hart *h, struct vc_line *line, uint64_t now
 	return end;
 }
 
-/* Inside a freeze an access costs nothing and moves no line. Returns when it is done. */
+/* Charge an access and return its end. Inside a freeze it costs nothing and moves no line. */
 static uint64_t pay(struct vc_hart *h, struct vc_line *line, bool write)
 {
 	uint64_t now;
@@ -162,7 +163,7 @@ static uint64_t pay(struct vc_hart *h, struct vc_line *line, bool write)
 	return vc_clock(h);
 }
 
-/* The hart pays for a hit, the store buffer waits for the rest. */
+/* Charge a release: the hart pays for a hit; the store buffer waits for the rest. */
 static uint64_t pay_release(struct vc_hart *h, struct vc_line *line)
 {
 	uint64_t end;
@@ -189,7 +190,8 @@ void vc_line_load_reserved(struct vc_hart *h, uint64_t address)
 /* A hart in HZ_VC_WAIT may still have the reservation of an earlier LR. */
 static bool waits_for_line(const struct vc_hart *h) { return h->state == VC_PARKED && h->wait_kind != VC_WAIT; }
 
-/* h has written the line at `cycles`: the others' reservations break, and their waiters become ready. */
+/* h has written the line at `cycles`: break the reservations of the others and make their waiters
+ * ready. */
 static void break_reservations(struct vc_hart *h, struct vc_line *line, uint64_t cycles)
 {
 	uint64_t self = 1ull << h->index, others = line->watchers & ~self;
@@ -216,7 +218,7 @@ void vc_line_write(struct vc_hart *h, uint64_t address, bool release)
 	break_reservations(h, line, release ? pay_release(h, line) : pay(h, line, true));
 }
 
-/* With data=moves it waits for no busy line and keeps none busy. */
+/* With data=moves: no wait for a busy line, and the line stays free. */
 static void fetch_data(struct vc_hart *h, struct vc_line *line, struct vc_copies *copies, bool write)
 {
 	uint64_t now = vc_clock(h), end;
@@ -280,7 +282,7 @@ unsigned vc_line_top(struct vc_line *out, unsigned count)
 	return count;
 }
 
-/* Which SC succeeds. */
+/* LR/SC: decides whether a store-conditional succeeds. */
 
 static uint64_t value_of(const struct vc_pair *pair)
 {
@@ -313,7 +315,7 @@ void vc_pair_decide(struct vc_hart *h)
 	struct vc_pair *pair = &h->pair;
 	uint32_t insn = vc_guest_instruction(h->wait_pc);
 	bool same_width = bytes_of(insn) == pair->bytes;
-	bool may_store = pair->open && (value_of(pair) == pair->found || !same_width); /* as QEMU sees it */
+	bool may_store = pair->open && (value_of(pair) == pair->found || !same_width); /* QEMU's decision */
 
 	pair->stores = may_store && same_width && h->reserved;
 	pair->hidden = may_store && !pair->stores && vc_guest(pair->address, pair->bytes) && vc.phase == VC_RUNNING &&
@@ -333,7 +335,7 @@ bool vc_pair_close(struct vc_hart *h)
 	return h->pair.stores;
 }
 
-/* Releases that a hart has not waited for. */
+/* Store buffer: releases that a hart has not waited for. */
 
 static void wait_until(struct vc_hart *h, uint64_t cycles)
 {
@@ -350,7 +352,7 @@ static uint64_t *slot_at(struct vc_store_buffer *buffer, unsigned behind_oldest)
 	return &buffer->done[(buffer->oldest + behind_oldest) % HZ_MAX_STORE_BUFFER];
 }
 
-/* When all are done; there is one. */
+/* Completion time of the last store; the buffer is not empty. */
 static uint64_t all_done(struct vc_store_buffer *buffer) { return *slot_at(buffer, buffer->used - 1); }
 
 static void let_go(struct vc_store_buffer *buffer, uint64_t now)

@@ -1,4 +1,4 @@
-/* RV64GC by class, and integer registers by the names that QEMU gives them. */
+/* Instruction classes of RV64GC, and integer registers by QEMU's names. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cpu.h"
 
@@ -67,7 +67,7 @@ uint64_t vc_class_cost(uint32_t word)
 
 static unsigned length(uint64_t value) { return value ? 64 - (unsigned)__builtin_clzll(value) : 0; }
 
-/* As the division sees it: with opcode 0x3b its lower half. Without its sign. */
+/* Magnitude of an operand as the division uses it: opcode 0x3b uses the lower half. */
 static uint64_t magnitude(uint32_t word, uint64_t operand)
 {
 	bool is_signed = !(word >> 12 & 1), half = (word & 0x7f) == 0x3b;
@@ -95,14 +95,14 @@ bool vc_class_loops(uint32_t word)
 
 bool vc_class_releases(uint32_t word) { return (word & 0x7f) == 0x2f && word >> 28 != 1 && (word >> 25 & 3) == 1 && !(word >> 7 & 31); }
 
-/* Integer registers, found by the names that QEMU's description of the CPU gives them. */
+/* Integer registers, found by name in QEMU's description of the CPU. */
 
 static const char *const names[32] = {
 	"zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "fp", "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
 	"a6",   "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
 };
 static struct qemu_plugin_register *handles[VC_MAX_HARTS][32];
-static GByteArray *found[VC_MAX_HARTS]; /* for what QEMU tells of one, which it appends */
+static GByteArray *found[VC_MAX_HARTS]; /* buffer for the register values that QEMU appends */
 
 static struct qemu_plugin_register *find(const GArray *all, const char *name)
 {

@@ -11,14 +11,15 @@
 
 #include "shm.h"
 
-/* Where the guest sees a file, once the firmware has said so. */
+/* Guest address of a file, once the firmware has announced it. */
 static struct {
-	uint64_t guest, bytes; /* bytes 0: nowhere */
+	uint64_t guest, bytes; /* bytes 0: not announced */
 	char *host;
 } window[HZ_VC_FILES];
 static uint64_t file_bytes[HZ_VC_FILES];
 
-/* At least *bytes of a file from its beginning; all of it: *bytes becomes its size. */
+/* Map at least *bytes of a file from its beginning; *bytes becomes the mapped size (the whole
+ * file). */
 static void *map(const char *path, uint64_t *bytes)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);

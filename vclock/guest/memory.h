@@ -5,15 +5,15 @@
 
 #include "base/state.h"
 
-/* Maps them; false with a sentence on stderr. Called once the machine exists. */
+/* Map the files; false with a sentence on stderr. Called once the machine exists. */
 bool vc_map_files(void);
-/* Where `bytes` at a guest address lie, NULL if that is not in RAM. */
+/* Host pointer to `bytes` at a guest address; NULL if outside RAM. */
 void *vc_guest(uint64_t address, unsigned bytes);
-/* The 32 bits of code at an address, 0 if that is not in RAM. */
+/* The 32 bits of code at an address; 0 if outside RAM. */
 uint32_t vc_guest_instruction(uint64_t pc);
-/* The guest sees the file (enum hz_vc_file) from `guest` on; no effect where the file is unknown. */
+/* Announce the guest address of a file (enum hz_vc_file); no effect for an unknown file. */
 void vc_guest_window(uint64_t file, uint64_t guest, uint64_t bytes);
-/* The same in RAM or in a window. */
+/* As vc_guest, for RAM or an announced window. */
 void *vc_guest_bulk(uint64_t address, uint64_t bytes);
 
 #endif

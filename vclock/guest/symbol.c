@@ -102,7 +102,7 @@ uint64_t vc_symbol_value(const char *name)
 	return 0;
 }
 
-/* Names of the classes of locks. */
+/* Names of lock classes. */
 
 static const char *const locks[] = {
 #define HZ_LOCK_CLASS(constant, name, ...) #name,

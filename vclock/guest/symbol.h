@@ -11,14 +11,14 @@
 bool vc_symbols_load(const char *path);
 /* "name+0x12 (0x80001234)" or, without a symbol, the address alone. */
 const char *vc_symbol(uint64_t address, char *text, size_t bytes);
-/* Value of the symbol of this name; 0: there is none. */
+/* Value of the symbol of this name; 0 if there is none. */
 uint64_t vc_symbol_value(const char *name);
 
-/* Names of the classes of locks, as results have them. */
+/* Names of lock classes, as in results. */
 
-/* Of a class in protocol/lock_classes.def; "other" beyond them. */
+/* Name of a class in protocol/lock_classes.def; "other" beyond the list. */
 const char *vc_lock_class_name(uint64_t number);
-/* Of a class in protocol/logical_locks.def. */
+/* Name of a class in protocol/logical_locks.def. */
 const char *vc_logical_class_name(uint64_t number);
 
 #endif

@@ -10,15 +10,15 @@
 #include "ledger.h"
 #include "schedule/clock.h"
 
-/* Totals since the run began; what an account shows are differences. */
+/* Totals since the run began; an account reports differences. */
 struct totals {
-	uint64_t clock; /* all but instructions in cycles */
+	uint64_t clock; /* in cycles, as all members except instructions */
 	struct vc_stage_counts work;
 	uint64_t stalled, charged, waited, spin[VC_LEDGER_CLASSES];
 };
 static struct account {
 	struct vc_stage_counts *counts; /* QEMU's inline counters */
-	struct vc_stage_counts outside; /* … when the freeze began */
+	struct vc_stage_counts outside; /* … at the begin of the freeze */
 	uint64_t spin[VC_LEDGER_CLASSES];
 	struct totals asked, begun, shown;
 } accounts[VC_MAX_HARTS];
@@ -53,7 +53,7 @@ static void total(const struct vc_hart *h, struct totals *out)
 	memcpy(out->spin, a->spin, sizeof(out->spin));
 }
 
-/* All that was counted since the hart asked is spin instead. The event is told from inside a freeze. */
+/* Book everything counted since the hart asked as spin. Called from inside a freeze. */
 static void end_spin(struct vc_hart *h)
 {
 	struct account *a = &accounts[h->index];
@@ -81,7 +81,7 @@ void vc_account_event(struct vc_hart *h)
 
 /* --- report --- */
 
-/* Each part as it is written; returns what they are together. Charges are less than nothing where option hold makes sections shorter. */
+/* Write each part; returns their sum. Charges are negative if option hold shortens sections. */
 static uint64_t write_part(FILE *out, const char *comma, const char *name, uint64_t cycles)
 {
 	fprintf(out, "%s\"%s\": %" PRId64, comma, name, (int64_t)cycles);
@@ -137,14 +137,14 @@ void vc_account_write_json(FILE *out)
 	fprintf(out, "\n    ],\n");
 }
 
-/* Stages by address. */
+/* Stages of the firmware's code, by address. */
 
 const char *const vc_stage_names[VC_STAGES] = {
 #define HZ_STAGE(name, ...) #name,
 #include "stages.def"
 };
 
-static uint64_t first[VC_STAGES + 1]; /* its first address, and the end of the last; all 0: unknown */
+static uint64_t first[VC_STAGES + 1]; /* first address of each stage, and the end of the last; all 0: unknown */
 
 void vc_stages_load(void)
 {

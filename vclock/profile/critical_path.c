@@ -1,4 +1,4 @@
-/* Accounts of requests in cycles, the locks of a hart over the time that requests ask about, and the critical path. */
+/* Request accounts in cycles, the lock history of each hart, and the critical path. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "critical_path.h"
 
@@ -17,27 +17,27 @@
 #include "schedule/clock.h"
 #include "vclock_abi.h"
 
-/* Keeping the accounts of requests, in cycles. */
+/* Request accounts, in cycles. */
 
 enum part { FLASH, CHANNEL, FLASH_QUEUE, LINK, QUEUED, COMPUTE, SPIN, LOGICAL, PARTS };
 static const char *const part_names[PARTS] = { "flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical" };
 
 enum doing { NOTHING, WORKED_AT, LEFT, DONE };
 struct request {
-	uint64_t tag; /* its address */
+	uint64_t tag; /* address of the request */
 	enum doing doing;
-	unsigned hart;      /* that works at it, or did last */
-	uint64_t worked;    /* … until then, which is accounted for later */
-	bool waits;         /* for a logical lock, or its turn … */
-	uint64_t lock;      /* … this one; 0: its turn */
-	uint64_t begun, at; /* fetched; accounted for until then */
-	uint64_t crossed;   /* its data have crossed the link then, 0: they need not */
-	uint64_t read[3];   /* the flash read that the next RUN follows: cells begin, channel begins, all at hand; 0: none */
+	unsigned hart;      /* the hart that works at it, or did last */
+	uint64_t worked;    /* … until this time; not yet booked */
+	bool waits;         /* for a logical lock, or for its turn at the zone … */
+	uint64_t lock;      /* … the lock; 0: its turn */
+	uint64_t begun, at; /* time of the fetch; everything until `at` is booked */
+	uint64_t crossed;   /* time at which its data have crossed the link; 0: no transfer needed */
+	uint64_t read[3];   /* flash read before the next RUN: cells begin, channel begins, data complete; 0: none */
 	uint64_t part[PARTS];
 	struct vc_shares shares;
 };
 
-/* Requests by their time: sums of each bucket, so that the slow ones can be told from all. */
+/* Requests by latency: sums of each bucket, to report the slow ones separately. */
 struct slice {
 	uint64_t count, cycles, part[PARTS];
 };
@@ -60,7 +60,7 @@ static void spins(void *r, uint64_t lock, uint64_t cycles) { vc_share_add(&((str
 static void holds(void *r, uint64_t lock, uint64_t cycles) { vc_share_add(&((struct request *)r)->shares, lock, VC_HELD, cycles); }
 static void is_behind(void *r, uint64_t lock, uint64_t cycles) { vc_share_add(&((struct request *)r)->shares, lock, VC_BEHIND, cycles); }
 
-/* A hart worked at it since r->at. */
+/* Book the time since r->at as work of its hart. */
 static void add_work(struct request *r, uint64_t end)
 {
 	uint64_t spun = vc_past_times(r->hart, VC_PAST_SPUN, r->at, end, spins, r);
@@ -71,7 +71,8 @@ static void add_work(struct request *r, uint64_t end)
 	r->at = end;
 }
 
-/* It was out of any hart's hands since r->at; what comes after a flash read is the queue of the hart that asks. */
+/* Book the time since r->at in which no hart held the request. The time after a flash read is
+ * queueing for hart h. */
 static void add_gap(const struct vc_hart *h, struct request *r, uint64_t now)
 {
 	uint64_t cells = overlap(r->at, now, r->read[0], r->read[1]), channel = overlap(r->at, now, r->read[1], r->read[2]);
@@ -92,8 +93,9 @@ static void add_wait(struct request *r, uint64_t now)
 	vc_share_add(&r->shares, VC_LOGICAL_LOCK(r->lock), VC_WAITED, now - r->at);
 }
 
-/* What a hart did with it last. A hart that has passed a request on runs ahead to its next order point, so it may tell that it left
- * before the next one tells that it took over at an earlier time: what it did with the request ended then. */
+/* Book the last work of a hart. A hart that has passed a request on runs ahead to its next order
+ * point, so its LEFT may be reported before the next hart's earlier RUN: the work then ends at
+ * `now`. */
 static void settle_work(struct request *r, uint64_t now)
 {
 	uint64_t end = r->doing != WORKED_AT && r->worked < now ? r->worked : now;
@@ -105,7 +107,7 @@ static void settle_work(struct request *r, uint64_t now)
 	r->worked = 0;
 }
 
-/* Accounts for everything until now; h tells. */
+/* Book everything until now; h reports the event. */
 static void settle(const struct vc_hart *h, struct request *r, uint64_t now)
 {
 	if (r->doing == NOTHING || now < r->at)
@@ -138,7 +140,8 @@ static void leave(const struct vc_hart *h, struct request *r, enum doing doing, 
 	r->doing = doing;
 }
 
-/* What no hart had, and the FTL resumes or has done on its own, waited there, be it that a flash read has just been told. */
+/* Time in which no hart held the request counts as waiting, unless a flash read was reported for
+ * it. */
 static void end_stay(const struct vc_hart *h, struct request *r, uint64_t now)
 {
 	r->waits |= r->doing == LEFT && !r->read[2];
@@ -177,7 +180,7 @@ static void end(const struct vc_hart *h, struct request *r, enum kind kind, uint
 	vc_critical_count(kind, bucket, &r->shares);
 }
 
-/* Which event, and which register has the address, the instruction itself says. */
+/* The instruction itself encodes the event and the register with the address. */
 void vc_request_event(const struct vc_hart *h)
 {
 	const void *code = vc_guest(h->wait_pc, 4);
@@ -195,7 +198,7 @@ void vc_request_event(const struct vc_hart *h)
 	if (insn >> 20 == HZ_VC_FETCHED)
 		return begin(h, r, now);
 	if (r->doing == NOTHING)
-		return; /* of the device itself */
+		return; /* a request of the device itself */
 	switch (insn >> 20) {
 	case HZ_VC_RUN: settle(h, r, now); return work_at(h, r);
 	case HZ_VC_LEFT: return leave(h, r, LEFT, now);
@@ -254,7 +257,7 @@ static void write_slice(FILE *out, const char *name, enum kind kind, unsigned bu
 	fprintf(out, "}");
 }
 
-/* From the bucket on that has the value of this rank. */
+/* Requests from the bucket of this rank upwards. */
 static void write_slowest(FILE *out, const char *name, enum kind kind, unsigned permille)
 {
 	uint64_t wanted = (kinds[kind].time.total * permille + 999) / 1000, below = 0;
@@ -296,7 +299,7 @@ void vc_request_write_json(FILE *out)
 	fprintf(out, "\n    ],\n");
 }
 
-/* Times of locks, one after another, for each hart and use. */
+/* Lock history: intervals for each hart and use. */
 
 enum { MOST_HELD = 16, FIRST_ROOM = 1024, MOST_ROOM = 1 << 20 };
 
@@ -309,14 +312,14 @@ struct pieces {
 };
 static struct past {
 	struct pieces of[2];
-	uint64_t lock; /* that it waits for or holds now; 0: none */
+	uint64_t lock; /* the lock that it waits for or holds now; 0: none */
 	enum vc_past what;
 	uint64_t since;
 	uint64_t held[MOST_HELD];
 	unsigned holds;
 } pasts[VC_MAX_HARTS];
 
-/* Nothing under way is older than what stays. What is so old that it fills all the room goes nevertheless. */
+/* Drop intervals older than every request under way; if the room is exhausted, drop the older half. */
 static void forget(struct pieces *p)
 {
 	uint64_t oldest = vc_request_oldest();
@@ -351,7 +354,7 @@ static void past_add(struct pieces *p, uint64_t lock, uint64_t from, uint64_t to
 	p->at[p->count++] = (struct piece){ lock, from, to };
 }
 
-/* From now on it waits for or holds this lock. */
+/* Begin an interval in which the hart waits for or holds this lock. */
 static void turn_to(struct past *past, uint64_t lock, enum vc_past what, uint64_t now)
 {
 	if (past->lock && now > past->since)
@@ -407,7 +410,7 @@ bool vc_past_holds(unsigned hart, uint64_t lock_class)
 	return past->holds && (lock_class == VC_ANY_CLASS || HZ_VC_LOCK_CLASS(innermost(past)) == lock_class);
 }
 
-/* Returns what of the piece lies between. */
+/* Report the part of the piece inside the interval; returns its length. */
 static uint64_t between(const struct piece *piece, uint64_t from, uint64_t to, vc_past_fn *each, void *ctx)
 {
 	uint64_t begin = piece->from > from ? piece->from : from, end = piece->to < to ? piece->to : to;
@@ -430,15 +433,15 @@ uint64_t vc_past_times(unsigned hart, enum vc_past what, uint64_t from, uint64_t
 	return sum;
 }
 
-/* Keeping shares, and what they are together. */
+/* Shares of locks in the critical path, and their sums. */
 
 enum { FIRST_SHARES = 8, MOST_TOLD = 16 };
 
 static const char *const names[VC_CRITICALS] = { "spin", "held", "behind", "waits" };
 
-/* Of the requests of a kind in a bucket. */
+/* Sum over the requests of a kind in a bucket. */
 struct sum {
-	uint64_t tag; /* the lock's, and those two above it */
+	uint64_t tag; /* the lock, with kind and bucket in the upper bits */
 	uint64_t cycles[VC_CRITICALS];
 };
 #define TAG(kind, bucket, lock) ((lock) | (uint64_t)(kind) << 41 | (uint64_t)(bucket) << 48)
@@ -511,7 +514,7 @@ static int most(const void *a, const void *b)
 	return vc_by_weight(all_of(x), all_of(y), x->tag, y->tag);
 }
 
-/* With `classes`, all of a class as its lock of index 0. */
+/* With `classes`, sum over each class and store it as the lock of index 0. */
 static void gather(struct vc_table *out, unsigned kind, unsigned bucket, bool classes)
 {
 	for (uint64_t i = 0; i < sums.slots; i++) {

@@ -1,4 +1,5 @@
-/* A request's time: where it goes, the locks of its hart meanwhile, and what each lock has of the critical path (option locks=on). */
+/* A request's time, the locks of its hart meanwhile, and each lock's share of the critical path
+ * (option locks=on). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_PROFILE_CRITICAL_PATH_H
 #define VCLOCK_PROFILE_CRITICAL_PATH_H
@@ -8,32 +9,36 @@
 #include "base/state.h"
 #include "histogram.h"
 
-/* Where each request's time goes (option locks=on): flash, channel, link, queueing, compute, spinning, logical waits.
+/* Each request's time (option locks=on): flash, channel, link, queueing, compute, spinning, logical
+ * waits.
  *
- * At any time a request is in one of these: a hart works at it, which is compute but for what the hart spins; it waits for a logical lock
- * or at its zone; its data cross the link; else it is queued for a hart, but for the time that the last flash read it waited for
- * spent before its die, in the cells, and with the channel. The parts sum to its time, which begins when it is fetched and ends when its
- * completion is posted. What of them is whose lock's, critical.h keeps. */
+ * A request is at any time in one of these states: a hart works at it (compute, minus the hart's
+ * spinning); it waits for a logical lock or for its turn at its zone; its data cross the link; or
+ * it is queued for a hart. The last flash read that it waited for is split off the queueing: time
+ * before its die, in the cells, and on the channel. The parts sum to its time, from its fetch to
+ * the post of its completion. The shares of each lock are below. */
 
 /* HZ_VC_FETCHED … HZ_VC_ENDS_WRITE. */
 void vc_request_event(const struct vc_hart *h);
-/* It begins to wait for a logical lock (HZ_VC_LOCK), or ends to (0); no effect on what is no request. */
+/* The request begins to wait for a logical lock (HZ_VC_LOCK), or ends to (0); no effect if the
+ * address is no request. */
 void vc_request_waits(const struct vc_hart *h, uint64_t address, uint64_t lock);
-/* The clock until which all requests under way are accounted for. */
+/* The clock until which all requests under way are booked. */
 uint64_t vc_request_oldest(void);
-/* Those under way go on. */
+/* Restart the statistics; requests under way continue. */
 void vc_request_begin_anew(void);
 /* A member of a JSON object, "requests". */
 void vc_request_write_json(FILE *out);
 
-/* Which spin locks each hart waited for, and which it held, over the time that requests still ask about (option locks=on).
+/* Spin locks that each hart waited for or held, over the time that unfinished requests may still
+ * need (option locks=on).
  *
- * Of locks held inside each other the innermost counts, and while the hart waits for one none is held. So the times are apart. What a hart
- * holds under one lock for all (class global) is a part of that one. */
+ * Of nested locks the innermost counts, and a hart that waits for a lock holds none: the intervals
+ * do not overlap. With one global lock (class global), locks held under it count as that lock. */
 
 enum vc_past { VC_PAST_SPUN, VC_PAST_HELD };
 
-/* A lock's event (enum hz_vc_lock_event) of a hart, at its clock; lock: HZ_VC_LOCK. */
+/* A lock event (enum hz_vc_lock_event) of a hart, at its clock; lock: HZ_VC_LOCK. */
 void vc_past_event(const struct vc_hart *h, enum hz_vc_lock_event event, uint64_t lock);
 /* It holds a lock, or waits for one inside another, and the innermost that it holds is of this class (VC_ANY_CLASS: of any). */
 bool vc_past_holds(unsigned hart, uint64_t lock_class);
@@ -41,30 +46,32 @@ bool vc_past_holds(unsigned hart, uint64_t lock_class);
 typedef void vc_past_fn(void *ctx, uint64_t lock, uint64_t cycles);
 uint64_t vc_past_times(unsigned hart, enum vc_past what, uint64_t from, uint64_t to, vc_past_fn *each, void *ctx);
 
-/* What each lock has of a request's way from its fetch to its completion, and of the way of many (option locks=on).
+/* Each lock's share of the path of a request from fetch to completion, and the sums over many
+ * requests (option locks=on).
  *
- * A spin lock: the hart that works at the request waits for it, or holds it; or the request is queued for a hart that waits for it. A
- * logical lock: the request waits for it. */
+ * Spin lock: the hart that works at the request waits for it or holds it, or the request is queued
+ * for a hart that waits for it. Logical lock: the request waits for it. */
 
 enum vc_critical { VC_SPUN, VC_HELD, VC_BEHIND, VC_WAITED, VC_CRITICALS };
-/* Logical locks beside the others, in the same table; the one of index 0 of no class: its turn at its zone. */
+/* Logical locks share the table with spin locks; class none, index 0 is the turn at the zone. */
 #define VC_LOGICAL_LOCK(lock) ((lock) | 1ull << 40)
 
 struct vc_share {
 	uint64_t lock;
 	uint64_t cycles[VC_CRITICALS];
 };
-/* Of one request. */
+/* Shares of one request. */
 struct vc_shares {
-	struct vc_share *at; /* kept from request to request */
+	struct vc_share *at; /* kept for reuse by later requests */
 	unsigned count, room;
 };
 
 void vc_share_add(struct vc_shares *shares, uint64_t lock, enum vc_critical what, uint64_t cycles);
 void vc_critical_begin_anew(void);
-/* A request of a kind has ended; bucket: of its time. */
+/* A request of a kind has ended; bucket: of its latency. */
 void vc_critical_count(unsigned kind, unsigned bucket, const struct vc_shares *shares);
-/* Members of a JSON object: of requests of a kind whose times are in this bucket or beyond, which took so many cycles. */
+/* Members of a JSON object: requests of a kind in this bucket or above, whose times sum to
+ * `cycles`. */
 void vc_critical_write_json(FILE *out, unsigned kind, unsigned bucket, uint64_t cycles);
 
 #endif

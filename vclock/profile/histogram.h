@@ -12,10 +12,11 @@ struct vc_histogram {
 	uint64_t count[VC_HISTOGRAM_BUCKETS];
 };
 
-/* Number of the bucket that a value falls into. */
+/* Bucket of a value. */
 unsigned vc_histogram_bucket(uint64_t ns);
 void vc_histogram_add(struct vc_histogram *h, uint64_t ns);
-/* Upper edge, at most the maximum, of the bucket that holds the value of rank ceil(total * permille / 1000); 0 if empty. */
+/* Upper edge (at most the maximum) of the bucket with the value of rank ceil(total * permille /
+ * 1000); 0 if empty. */
 uint64_t vc_histogram_rank(const struct vc_histogram *h, unsigned permille);
 
 #endif

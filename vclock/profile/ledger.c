@@ -1,4 +1,4 @@
-/* Keeping the ledger. */
+/* Spin-lock and logical-lock statistics. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ledger.h"
 
@@ -17,11 +17,11 @@
 
 enum { MOST_HELD = 16 };
 
-/* What a hart does with locks at the moment. */
+/* Current lock state of a hart. */
 struct stand {
-	uint64_t asked_ns;    /* since when it waits */
-	uint64_t waited_ns;   /* how long it did, once that is over */
-	uint32_t holder_site; /* of who had the lock then */
+	uint64_t asked_ns;    /* begin of the wait */
+	uint64_t waited_ns;   /* length of the wait, once it is over */
+	uint32_t holder_site; /* call site of the holder at that time */
 	bool waits;
 	unsigned held;
 	struct {
@@ -108,7 +108,7 @@ static void got(struct vc_hart *h, struct vc_ledger_lock *lock, uint32_t site, u
 	}
 }
 
-/* Mostly the last one taken. */
+/* Search from the top: the lock is mostly the last one taken. */
 static void gave(struct vc_hart *h, struct vc_ledger_lock *lock, uint64_t now_ns)
 {
 	struct stand *stand = &stands[h->index];
@@ -124,7 +124,7 @@ static void gave(struct vc_hart *h, struct vc_ledger_lock *lock, uint64_t now_ns
 	stand->held--;
 }
 
-/* Who holds and waits now goes on doing so. */
+/* Restart the statistics; current holders and waiters continue. */
 static void begin_anew(void)
 {
 	for (uint64_t i = 0; i < vc_ledger.locks.slots; i++) {
@@ -181,7 +181,7 @@ void vc_ledger_event(struct vc_hart *h)
 	}
 }
 
-/* Classes of locks, the locks that cost most, who waited for whom, what is taken while what is held. */
+/* Report: lock classes, the most expensive locks, waiter/holder pairs, and nesting of classes. */
 
 enum { MOST_LOCKS = 32, MOST_BLAMES = 32 };
 
@@ -241,7 +241,8 @@ void vc_write_by_hart(FILE *out, const uint64_t *counts)
 	fprintf(out, "]");
 }
 
-/* Jain's index: 1 where all harts that took the lock took it equally often, 1 / n where one of n did alone. */
+/* Jain's index: 1 if all harts that took the lock took it equally often, 1 / n if one of n took it
+ * always. */
 static double fairness(const uint64_t *counts)
 {
 	double sum = 0, squares = 0;
@@ -296,7 +297,7 @@ void vc_write_times(FILE *out, const char *name, const struct vc_histogram *h)
 	fprintf(out, ", \"max\": %" PRIu64 "}", h->max);
 }
 
-/* [from, to, times], where there were any. */
+/* [from, to, times], non-zero pairs only. */
 static void write_handovers(FILE *out, const struct vc_ledger_class *all)
 {
 	const char *comma = "";
@@ -408,12 +409,12 @@ void vc_ledger_write_json(FILE *out)
 		write_now(out);
 }
 
-/* Counting logical locks. */
+/* Logical locks. */
 
 enum { MOST_LOGICAL = 32 };
 
 struct depth {
-	uint64_t sum; /* waiters that each one found before it */
+	uint64_t sum; /* sum of waiters found ahead by each waiter */
 	uint32_t most;
 };
 struct logical_class {
@@ -428,8 +429,8 @@ struct logical_lock {
 	struct depth depth;
 };
 struct logical_waiter {
-	uint64_t tag;  /* its address */
-	uint64_t lock; /* 0: does not wait */
+	uint64_t tag;  /* address of the waiter */
+	uint64_t lock; /* 0: not waiting */
 	uint64_t since_ns;
 };
 
@@ -437,7 +438,7 @@ static struct logical_class classes[HZ_VC_LOGICAL_LOCKS];
 static struct vc_table locks = { .entry_bytes = sizeof(struct logical_lock) };
 static struct vc_table waiters = { .entry_bytes = sizeof(struct logical_waiter) };
 
-/* The hint's number is the class, so the instruction itself says it. */
+/* The hint's number is the class: it is encoded in the instruction. */
 void vc_logical_had(const struct vc_hart *h)
 {
 	const void *code = vc_guest(h->wait_pc, 4);

@@ -1,7 +1,9 @@
-/* The ledger of spin locks (option locks=on): who took which lock when, who waited for whom, told by HZ_VC_LOCK_EVENT.
+/* The ledger of spin locks (option locks=on): acquisitions, waits and holders, reported by
+ * HZ_VC_LOCK_EVENT.
  *
- * The firmware tells from inside freezes, so the ledger costs no device time, however much it keeps. It begins anew when the firmware
- * resets its statistics, and what it held when the firmware last reported its own is what the run's report shows. */
+ * The firmware reports from inside freezes, so the ledger costs no device time. It restarts when
+ * the firmware resets its statistics; the run's report shows its state at the firmware's last
+ * report. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_PROFILE_LEDGER_H
 #define VCLOCK_PROFILE_LEDGER_H
@@ -18,23 +20,23 @@ struct vc_ledger_lock {
 	uint64_t tag;     /* HZ_VC_LOCK of the lock */
 	uint32_t holders; /* harts inside: several readers, or one */
 	uint32_t waiters;
-	uint32_t owner;      /* hart that took it last, plus 1; 0: nobody yet */
-	uint32_t owner_site; /* and where, the low half of the address */
+	uint32_t owner;      /* hart of the last acquisition, plus 1; 0: none yet */
+	uint32_t owner_site; /* its call site, the low half of the address */
 	uint64_t acquisitions[VC_MAX_HARTS];
 	uint64_t contended, wait_ns, hold_ns, handovers;
-	uint64_t depth_sum; /* harts that each contended one found waiting before it */
+	uint64_t depth_sum; /* sum of waiters found ahead at contended acquisitions */
 	uint32_t depth_most;
-	uint64_t streak, longest_streak; /* acquisitions in a row by one hart */
+	uint64_t streak, longest_streak; /* consecutive acquisitions by one hart */
 };
 
 struct vc_ledger_class {
 	struct vc_histogram wait, hold;
 	uint64_t handover[VC_MAX_HARTS][VC_MAX_HARTS]; /* from hart to hart */
-	uint64_t refused;                              /* tries that failed */
-	uint64_t takes_holding[VC_LEDGER_CLASSES];     /* acquisitions by a hart that held a lock of that class last taken */
+	uint64_t refused;                              /* failed tries */
+	uint64_t takes_holding[VC_LEDGER_CLASSES];     /* acquisitions by a hart whose innermost held lock was of that class */
 };
 
-/* Who waited where for a lock that was held from where. */
+/* Call sites of a waiter and of the holder that it waited for. */
 struct vc_ledger_blame {
 	uint64_t tag; /* low halves of the two addresses: waiter, holder */
 	uint64_t waits, wait_ns, lock_class;
@@ -42,7 +44,7 @@ struct vc_ledger_blame {
 
 struct vc_ledger {
 	struct vc_table locks, blames;
-	struct vc_ledger_class *classes[VC_LEDGER_CLASSES]; /* NULL: no lock of it was taken */
+	struct vc_ledger_class *classes[VC_LEDGER_CLASSES]; /* NULL: no lock of the class was taken */
 };
 
 extern struct vc_ledger vc_ledger;
@@ -52,28 +54,31 @@ void vc_ledger_event(struct vc_hart *h);
 
 /* The ledger as JSON. */
 
-/* Keeps what the ledger holds now: from here on the report shows this, until it is kept again. */
+/* Save the current state: the report shows it until the next call. */
 void vc_ledger_keep(void);
-/* One JSON value: what was kept, else what the ledger holds. */
+/* One JSON value: the saved state, else the current one. */
 void vc_ledger_write_json(FILE *out);
 
-/* Parts that the report of logical locks has too: counts of each hart; "name": {count, sum, mean and percentiles}. */
+/* Shared with the report of logical locks: counts per hart; "name": {count, sum, mean and
+ * percentiles}. */
 void vc_write_by_hart(FILE *out, const uint64_t *counts);
 void vc_write_times(FILE *out, const char *name, const struct vc_histogram *h);
-/* The entries of a table in the order of compare: how many, and in *out pointers to them, to be freed. */
+/* The entries of a table in the order of compare: returns their number, and in *out an array of
+ * pointers that the caller frees. */
 unsigned vc_sorted(const struct vc_table *table, int (*compare)(const void *, const void *), const void ***out);
-/* For such a compare: more first, ties by tag, which repeats. */
+/* Comparison by weight, descending; ties by tag, for repeatable order. */
 int vc_by_weight(uint64_t a, uint64_t b, uint64_t tag_a, uint64_t tag_b);
 
-/* The ledger's part about logical locks (libthread's lt/logical.h): how often each was had, who waited for it and for how long.
+/* Logical locks (libthread's lt/logical.h): acquisitions, waiters and waiting times.
  *
- * Times had are told by a hint of one instruction, which names the class; a wait, from its begin on, by the address of what waits. */
+ * A hint of one instruction reports an acquisition and names the class; a wait is reported from its
+ * begin, with the waiter's address. */
 
 /* HZ_VC_HAD. */
 void vc_logical_had(const struct vc_hart *h);
 /* HZ_VC_LOGICAL_ASKED, HZ_VC_LOGICAL_ENDED. */
 void vc_logical_event(const struct vc_hart *h, uint64_t now_ns);
-/* What waits goes on doing so, and has waited since it began to. */
+/* Restart the statistics; waits under way continue and count from their begin. */
 void vc_logical_begin_anew(void);
 /* Two members of a JSON object, "logical" and "logical_locks". */
 void vc_logical_write_json(FILE *out);

@@ -1,4 +1,4 @@
-/* Keeping the timeline. */
+/* Recording of the timeline. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "timeline.h"
 
@@ -24,7 +24,7 @@ static struct {
 	bool open;
 } timeline;
 
-/* What a hart was about when it came to its synchronisation instruction. */
+/* State of a hart at its synchronisation instruction. */
 static struct {
 	uint64_t came_ns;
 	uint64_t lock, since_ns; /* the spin lock that it waits for; 0: none */
@@ -49,7 +49,7 @@ static void begin_anew(void)
 	timeline.count = timeline.left_out = 0;
 }
 
-/* The firmware says in its slot what it waits for, inside a freeze, in which a hint follows. */
+/* The firmware writes the lock that it waits for to its slot, in a freeze that a hint follows. */
 static void look_for_wait(struct vc_hart *h, uint64_t now_ns)
 {
 	uint64_t lock = h->slot->waiting_for;

@@ -1,8 +1,9 @@
-/* The timeline of a run (option timeline=FILE): when each hart was idle or waited for a lock, and what the firmware tells of its dies by
- * HZ_VC_SPAN. It begins when the firmware resets its statistics, and ends when these are reported. Looking on costs no device time.
+/* The timeline of a run (option timeline=FILE): idle times and lock waits of each hart, and the die
+ * operations that the firmware reports by HZ_VC_SPAN. It begins when the firmware resets its
+ * statistics and ends when it reports them. Recording costs no device time.
  *
- * A line each: "idle HART BEGIN END", "wait HART CLASS INDEX BEGIN END", "die DIE OP CAUSE BEGIN END", all in ns; last "left-out COUNT",
- * of those that came when VC_TIMELINE_SPANS were there. */
+ * One line each: "idle HART BEGIN END", "wait HART CLASS INDEX BEGIN END", "die DIE OP CAUSE BEGIN
+ * END", all in ns; last "left-out COUNT", the number of spans beyond VC_TIMELINE_SPANS. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_PROFILE_TIMELINE_H
 #define VCLOCK_PROFILE_TIMELINE_H
@@ -11,13 +12,13 @@
 
 enum {
 	VC_TIMELINE_SPANS = 1 << 18,
-	VC_TIMELINE_LEAST_NS = 50, /* of being idle: what is shorter belongs to the work around it */
+	VC_TIMELINE_LEAST_NS = 50, /* shortest idle span; a shorter one belongs to the work around it */
 };
 
 /* Before and after each synchronisation instruction of h. */
 void vc_timeline_before(struct vc_hart *h);
 void vc_timeline_after(struct vc_hart *h, enum vc_kind kind);
-/* The file, at the end of the run. */
+/* Write the file, at the end of the run. */
 void vc_timeline_write(void);
 
 #endif

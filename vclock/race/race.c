@@ -1,4 +1,4 @@
-/* The race check: every access is compared with the last ones of the same word by other harts. */
+/* Race check: compares every access with the latest ones of the same word by other harts. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "race.h"
 
@@ -15,9 +15,9 @@ struct race {
 	uint8_t hart[2], access[2];
 };
 
-static struct vc_vector clocks[VC_MAX_HARTS];   /* what each hart knows of the others */
+static struct vc_vector clocks[VC_MAX_HARTS];   /* each hart's knowledge of the others */
 static struct vc_vector acquired[VC_MAX_HARTS]; /* read without acquire: known after the next fence */
-static struct vc_vector released[VC_MAX_HARTS]; /* known at the last fence: what a write without release hands on */
+static struct vc_vector released[VC_MAX_HARTS]; /* known at the last fence: passed on by a write without release */
 static struct race races[MAX_RACES];
 static unsigned race_count;
 
@@ -69,7 +69,7 @@ static void describe(const struct race *race, char *text, size_t bytes)
 		 vc_symbol(race->pc[1], second, sizeof(second)), vc_symbol(race->address, word, sizeof(word)));
 }
 
-/* One report for a pair of instructions, whatever the harts and words. */
+/* One report for a pair of instructions, for all harts and words. */
 static void found(const struct race *race)
 {
 	char text[600];
@@ -90,8 +90,8 @@ static bool conflicts(const struct vc_cell *cell, const struct vc_cell *now)
 	       !(cell->access & now->access & VC_RACE_ATOMIC);
 }
 
-/* The cell to overwrite: one that the new access makes superfluous, else a free one, else one that is known to have been before (a third
- * hart may not know it), else by turns. */
+/* The cell to overwrite: one superseded by the new access, else a free one, else one ordered before
+ * it (a third hart may not know it), else round robin. */
 static struct vc_cell *victim(struct vc_cell *cells, const struct vc_cell *now)
 {
 	for (unsigned i = 0; i < VC_SHADOW_CELLS; i++)
@@ -169,7 +169,7 @@ struct vc_cell *vc_shadow_of(uint64_t address)
 	return &page->cells[(address >> 3 & ((1 << PAGE_SHIFT) / 8 - 1)) * VC_SHADOW_CELLS];
 }
 
-/* Vector clocks of the words that harts synchronise through. */
+/* Vector clocks of words used for synchronisation. */
 
 struct entry {
 	uint64_t tag; /* address >> 3, plus 1 */

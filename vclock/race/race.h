@@ -1,8 +1,8 @@
-/* Race check (debug mode): conflicting accesses of two harts that no synchronisation orders.
+/* Race check (debug mode): conflicting accesses of two harts without ordering by synchronisation.
  *
- * Happens-before by vector clocks: a release on an address hands the hart's knowledge to whoever acquires from
- * that address; the aq and rl bits of the instruction and fences decide, as in the RISC-V memory model. Called by
- * the token holder only. */
+ * Happens-before by vector clocks: a release on an address hands the hart's knowledge to every hart
+ * that acquires from that address; the aq and rl bits of the instruction and fences decide, as in
+ * the RISC-V memory model. Called by the token holder only. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_RACE_RACE_H
 #define VCLOCK_RACE_RACE_H
@@ -26,7 +26,8 @@ unsigned vc_race_count(void);
 /* The pairs as elements of a JSON array. */
 void vc_race_write_json(FILE *out);
 
-/* Shadow memory of the race check: the last few accesses of every 8-byte word of guest memory that was touched. */
+/* Shadow memory of the race check: the last few accesses of every 8-byte word of guest memory that
+ * was touched. */
 
 enum { VC_SHADOW_CELLS = 4 };
 
@@ -39,10 +40,10 @@ struct vc_cell {
 	uint64_t pc;
 };
 
-/* The cells of the word at address (8-byte aligned), made on first use. */
+/* The cells of the word at address (8-byte aligned), allocated on first use. */
 struct vc_cell *vc_shadow_of(uint64_t address);
 
-/* Vector clocks of the race check: one per hart, and one per address that harts synchronise through. */
+/* Vector clocks of the race check: one per hart, and one per synchronisation address. */
 
 struct vc_vector {
 	uint32_t at[VC_MAX_HARTS];

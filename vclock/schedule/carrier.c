@@ -1,4 +1,4 @@
-/* Carriers: harts that sleep and go on, by futexes or by changing stacks (carrier.h). */
+/* Carriers: put harts to sleep and resume them, by futexes or by switching stacks (carrier.h). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "carrier.h"
@@ -13,19 +13,19 @@
 
 enum { STACK_BYTES = 64 << 10 };
 
-/* A kernel thread: that of the vCPU of the same index. */
+/* A kernel thread: the vCPU thread of the same index. */
 struct carrier {
-	_Alignas(64) struct context waiting; /* what it runs while it has no hart */
-	_Atomic uint32_t hart;               /* to go on with, plus 1; 0: none yet */
+	_Alignas(64) struct context waiting; /* its context while it has no hart */
+	_Atomic uint32_t hart;               /* next hart to run, plus 1; 0: none yet */
 	int tid;
 };
 
 static struct carrier carriers[VC_MAX_HARTS];
-static struct context contexts[VC_MAX_HARTS]; /* of the harts */
-static _Atomic uint64_t idle;                 /* carriers that wait, a bit each */
+static struct context contexts[VC_MAX_HARTS]; /* one per hart */
+static _Atomic uint64_t idle;                 /* waiting carriers, one bit each */
 static bool in_user_space;
 
-/* No libc here: errno belongs to the thread pointer, and that of a waiting carrier is another's. */
+/* No libc calls here: errno belongs to the thread pointer, and a waiting carrier uses another's. */
 static void sleep_while_zero(_Atomic uint32_t *word)
 {
 	while (!atomic_load_explicit(word, memory_order_acquire))
@@ -38,7 +38,7 @@ static void set_and_wake(_Atomic uint32_t *word, uint32_t value)
 	context_syscall(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, 1, 0);
 }
 
-/* The life of a carrier without a hart. */
+/* Main loop of a carrier without a hart. */
 static void wait_for_hart(struct context *left, void *home)
 {
 	struct carrier *carrier = home;
@@ -57,7 +57,7 @@ static struct carrier *take_idle(void)
 		uint64_t all = atomic_load(&idle);
 
 		if (!all)
-			sched_yield(); /* one is on its way: it has given its hart up, but does not wait yet */
+			sched_yield(); /* one is about to wait: it has given up its hart already */
 		else if (atomic_compare_exchange_weak(&idle, &all, all & (all - 1)))
 			return &carriers[__builtin_ctzll(all)];
 	}
@@ -127,8 +127,9 @@ enum { HWCAP2_FSGSBASE = 2, KEPT_REGISTERS = 6 };
 
 bool context_possible(void) { return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE; }
 
-/* Saves what a call keeps (System V ABI: rbx, rbp, r12 to r15) on the stack, changes stacks, and returns on the other one. x87 and SSE
- * control words are the same in all threads of QEMU. `from` stays in rdi and rax: the return value of the one, the argument of a new one. */
+/* Save the callee-saved registers (System V ABI: rbx, rbp, r12 to r15) on the stack, switch stacks,
+ * and return on the other one. x87 and SSE control words are equal in all threads of QEMU. `from`
+ * stays in rdi and rax: the return value of a resumed context, the argument of a new one. */
 struct context *context_swap(struct context *from, void **from_stack, void *to_stack);
 __asm__(".text\n"
 	".globl context_swap\n"
@@ -153,7 +154,7 @@ __asm__(".text\n"
 	"	ret\n"
 	".size context_swap, . - context_swap\n");
 
-/* Where a new context returns to: run is in r12, its argument in r13. */
+/* Entry of a new context: run is in r12, its argument in r13. */
 void context_begin(void);
 __asm__(".text\n"
 	".globl context_begin\n"
@@ -193,7 +194,7 @@ void context_make(struct context *context, void *end, void (*run)(struct context
 	context_settle(context);
 }
 
-/* Not inlined: what the compiler knows of thread-local variables must not outlive the call. */
+/* noinline: the compiler's knowledge of thread-local variables must not outlive the call. */
 __attribute__((noinline)) void context_switch(struct context *here, struct context *other)
 {
 	struct context *left;

@@ -12,7 +12,7 @@ static inline uint64_t vc_clock(const struct vc_hart *h)
 
 static inline uint64_t vc_key(const struct vc_hart *h) { return vc_clock(h) << VC_HART_BITS | h->index; }
 
-/* Modelled cost of an instruction: nothing inside a freeze. */
+/* Add the modelled cost of an instruction; nothing inside a freeze. */
 static inline void vc_charge(struct vc_hart *h, uint64_t cycles)
 {
 	if (h->frozen)
@@ -21,7 +21,7 @@ static inline void vc_charge(struct vc_hart *h, uint64_t cycles)
 	h->stalled += cycles;
 }
 
-/* Moves the clock forward to `cycles`, frozen or not; never backward. */
+/* Advance the clock to `cycles`, frozen or not; never backward. */
 static inline void vc_clock_raise(struct vc_hart *h, uint64_t cycles)
 {
 	uint64_t now = vc_clock(h);
@@ -34,7 +34,7 @@ static inline void vc_clock_raise(struct vc_hart *h, uint64_t cycles)
 
 /* Device time shown to firmware: rounded down. */
 uint64_t vc_cycles_to_ns(uint64_t cycles);
-/* First cycle at which the device time is at least ns; VC_NEVER if that is beyond the range of keys. */
+/* First cycle at which the device time is at least ns; VC_NEVER if beyond the range of keys. */
 uint64_t vc_deadline_cycles(uint64_t ns);
 /* A duration, to the nearest cycle. */
 uint64_t vc_duration_cycles(uint64_t ns);

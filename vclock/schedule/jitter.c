@@ -21,7 +21,7 @@ void vc_jitter_start(void)
 {
 	for (unsigned i = 0; i < VC_MAX_HARTS; i++) {
 		vc.hart[i].random = vc.options.jitter.seed;
-		vc.hart[i].random = draw(&vc.hart[i]) ^ i * 0xd1342543de82ef95ull; /* no stream is a copy of another seed's or hart's */
+		vc.hart[i].random = draw(&vc.hart[i]) ^ i * 0xd1342543de82ef95ull; /* decorrelates the streams of seeds and harts */
 	}
 }
 

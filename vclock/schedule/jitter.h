@@ -1,10 +1,11 @@
-/* Perturbed schedules (option jitter=SEED[:PERMILLE]): each hart's clock runs ahead now and then, so that the harts meet in another
- * order for every seed, and in the same one for one seed.
+/* Perturbed schedules (option jitter=SEED[:PERMILLE]): each hart's clock jumps ahead at random, so
+ * that the harts meet in a different order for every seed, and in the same order for the same seed.
  *
- * Before each order point outside freezes (but WRS) a hart's clock is charged in proportion to the instructions that it has counted
- * since the last one: on average PERMILLE thousandths of them, mostly much less, and with falling probability up to thousands of
- * times as much, as if something else had needed the core. The draws belong to the seed and the hart, and what happens inside freezes
- * draws nothing, so the run is as repeatable as without. */
+ * Before each order point outside freezes (except WRS) a hart's clock is charged in proportion to
+ * the instructions counted since the last one: PERMILLE thousandths on average, mostly much less,
+ * and with falling probability up to thousands of times as much, as if another task had used the
+ * core. The draws depend on the seed and the hart only, and freezes draw nothing, so the run is as
+ * repeatable as without jitter. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_SCHEDULE_JITTER_H
 #define VCLOCK_SCHEDULE_JITTER_H

@@ -41,8 +41,8 @@ static int pick(uint64_t *second)
 	return best == VC_NEVER ? -1 : (int)(best & (VC_MAX_HARTS - 1));
 }
 
-/* No hart can run and at least one waits for another. Harts in WFI could still be woken by an interrupt:
- * with_halted counts them in. */
+/* True if no hart can run and at least one waits for another. An interrupt could still wake harts
+ * in WFI: with_halted counts them as stuck. */
 static bool all_are_stuck(bool with_halted)
 {
 	unsigned parked = 0;
@@ -68,7 +68,8 @@ static struct vc_hart *give(struct vc_hart *h, uint64_t limit)
 	return h;
 }
 
-/* While draining any blocked hart will do; limit 0 sends the holder through vc_order_wait at its next order point. */
+/* While draining, any blocked hart will do; limit 0 sends the holder through vc_order_wait at its
+ * next order point. */
 static struct vc_hart *grant_draining(void)
 {
 	for (unsigned i = 0; i < vc.harts; i++)
@@ -92,7 +93,7 @@ static void enter_parked(struct vc_hart *h, uint64_t deadline)
 	vc.key[h->index] = deadline == VC_NEVER ? VC_NEVER : deadline << VC_HART_BITS | h->index;
 }
 
-/* h has the smallest key. */
+/* Call for the hart with the smallest key: may it run? */
 static bool may_run(struct vc_hart *h)
 {
 	if (h->state != VC_LOOKING || h->ready(h))
@@ -101,7 +102,8 @@ static bool may_run(struct vc_hart *h)
 	return false;
 }
 
-/* Gives the free token to the next hart and returns it; its thread must still be let go. NULL: nobody can run now. */
+/* Grant the free token to the next hart and return it; its thread must still be released. NULL: no
+ * hart can run now. */
 static struct vc_hart *grant(void)
 {
 	uint64_t limit;
@@ -123,7 +125,7 @@ static void free_token(struct vc_hart *h)
 		vc.holder = -1;
 }
 
-/* h has been entered as blocked; the lock is held and is released here. Returns when h may run again. */
+/* h is recorded as blocked; the lock is held and is released here. Returns when h may run again. */
 static void hand_over(struct vc_hart *h)
 {
 	struct vc_hart *next = vc.holder < 0 ? grant() : NULL;
@@ -186,7 +188,7 @@ void vc_gate(struct vc_hart *h)
 		vc_carrier_switch(h, first);
 }
 
-/* An order point that is not passed at once: blocked is VC_READY or VC_LOOKING. */
+/* An order point that does not pass at once: blocked is VC_READY or VC_LOOKING. */
 static void wait_turn(struct vc_hart *h, enum vc_kind kind, enum vc_hart_state blocked)
 {
 	pthread_mutex_lock(&vc.lock);
@@ -279,7 +281,7 @@ void vc_rescue(void)
 	pthread_mutex_unlock(&vc.lock);
 }
 
-/* The holder, if any, passes its next order points freely, and everybody else follows as vCPUs come to rest. */
+/* The holder, if any, passes its next order points freely; the others follow as vCPUs come to rest. */
 static struct vc_hart *begin_drain(void)
 {
 	vc.phase = VC_DRAINING;
@@ -351,7 +353,7 @@ void vc_abort_locked(const char *end, int exit_code)
 	vc.phase = VC_DRAINING;
 	if (vc.holder >= 0)
 		atomic_store(&vc.hart[vc.holder].limit, 0);
-	kill(getpid(), SIGTERM); /* QEMU's own orderly way out: sockets, terminals and pid files are put right */
+	kill(getpid(), SIGTERM); /* QEMU's orderly shutdown: cleans up sockets, terminals and pid files */
 }
 
 /* The trace of order points: clock, hart, instruction, pc; one line each. */

@@ -1,7 +1,7 @@
-/* The watchdog. QEMU flushes its code cache, or works exclusively, only when every vCPU has left guest code; harts
- * blocked in a callback cannot. The holder then sleeps with its counter standing still: all harts are let go and
- * the run is flagged. And harts that wait while all others are halted by WFI are deadlocked if no interrupt comes
- * for a second. */
+/* The watchdog. QEMU flushes its code cache, or works exclusively, only when every vCPU has left
+ * guest code; harts blocked in a callback cannot leave. The holder then sleeps with a constant
+ * instruction counter: the watchdog releases all harts and flags the run. Harts that wait while all
+ * others are halted by WFI are deadlocked if no interrupt comes for a second. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watchdog.h"
 
@@ -24,7 +24,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* False: it took twice as long as it should, so this host has time for nobody, and what stands still may only be waiting for it. */
+/* False if the sleep took twice as long as asked: the host is overloaded, and a hart that makes no
+ * progress may only lack CPU time. */
 static bool nap(unsigned ms)
 {
 	struct timespec t = { ms / 1000, (long)(ms % 1000) * 1000000 };
@@ -34,7 +35,8 @@ static bool nap(unsigned ms)
 	return now_ns() - began_ns < 2000000ull * ms;
 }
 
-/* A thread that wants the processor but does not get it is slow, not stuck; so is one in the kernel, which waits for a disk or a page. */
+/* A thread that is runnable is slow, not stuck; so is one blocked in the kernel on a disk or a
+ * page. */
 static bool thread_sleeps(int tid)
 {
 	char path[64], text[256];
@@ -68,7 +70,7 @@ static bool holder_is_stuck(void)
 	return still && thread_sleeps(h->tid);
 }
 
-/* QEMU was asked to shut down with an exit code of ours; if it cannot, leave all the same. */
+/* QEMU was asked to shut down with our exit code; if it hangs, exit anyway. */
 static void enforce_exit(void)
 {
 	static unsigned waited;
@@ -109,7 +111,7 @@ void vc_watchdog_start(void)
 	sigset_t all, before;
 	pthread_t thread;
 
-	sigfillset(&all); /* signals are QEMU's main thread's business */
+	sigfillset(&all); /* signals belong to QEMU's main thread */
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	if (!pthread_create(&thread, NULL, watch, NULL))
 		pthread_detach(thread);

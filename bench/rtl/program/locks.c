@@ -21,7 +21,7 @@ static const struct lt_lock_ops *const ops_of_kind[LT_LOCK_KINDS] = {
 #include "lt/lock_kinds.def"
 };
 
-/* What lt_lock_acquire and lt_lock_release do without statistics. */
+/* lt_lock_acquire and lt_lock_release without statistics. */
 static __attribute__((noinline)) void acquire(struct lt_lock *l, struct lt_lock_node *node)
 {
 	l = l->at;
@@ -57,7 +57,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 struct work {
-	uint64_t think, spread, section, lines; /* turns of spend(), and how many lines a section writes beside its sum */
+	uint64_t think, spread, section, lines; /* turns of spend(), and number of lines that a section writes besides its sum */
 };
 
 static void operate(const struct work *work, uint64_t *random)
@@ -88,8 +88,9 @@ static void operate_until_end(unsigned hart, uint64_t begin, uint64_t end)
 	lt_add(&entered, all);
 }
 
-/* [0] kind, [1] think, [2] spread, [3] section, [4] lines, [5] cycles before counting begins, [6] cycles of counting, [7] seed. Tells whether
- * the lock has excluded, and of each hart the sections that it ended while they were counted. */
+/* [0] kind, [1] think, [2] spread, [3] section, [4] lines, [5] cycles before counting begins, [6]
+ * cycles of counting, [7] seed. Reports whether mutual exclusion held, and each hart's sections
+ * completed while counting. */
 void scene_lock(unsigned hart, unsigned harts)
 {
 	uint64_t begin;

@@ -1,4 +1,4 @@
-/* Micro-benchmarks: what one instruction and one access cost, alone and in a crowd. */
+/* Micro-benchmarks: cost of one instruction and of one access, alone and under contention. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scenes.h"
 
@@ -122,7 +122,8 @@ static void tell_times(unsigned harts)
 	}
 }
 
-/* --- all harts access one line, again and again: [0] access, [1] how often each; tells each hart's begin and end --- */
+/* --- all harts access one line repeatedly: [0] access, [1] number of each; reports each hart's
+ * begin and end --- */
 void scene_stream(unsigned hart, unsigned harts)
 {
 	enum access how = (enum access)BLOCK->of_scene[0];
@@ -159,7 +160,8 @@ void scene_handover(unsigned hart, unsigned harts)
 	tell_times(harts);
 }
 
-/* --- hart 0 writes, all others wait by reading: [0] rounds; of each how long the write took, and when each has seen it --- */
+/* --- hart 0 writes, all others wait by reading: [0] rounds; for each the time of the write, and
+ * when each hart saw it --- */
 static void fanout_writes(lt_word *w, unsigned harts, uint64_t round)
 {
 	uint64_t begin, end;
@@ -199,7 +201,8 @@ void scene_fanout(unsigned hart, unsigned harts)
 	leave(hart, harts);
 }
 
-/* --- the cache: [0] lines [1] bytes apart are read round and round; cycles of the first pass and of the fastest --- */
+/* --- the cache: [0] lines [1] bytes apart are read cyclically; cycles of the first pass and of the
+ * fastest --- */
 void scene_walk(void)
 {
 	uint64_t count = BLOCK->of_scene[0], apart = BLOCK->of_scene[1], first = 0, best = ~0ull;
@@ -217,7 +220,7 @@ void scene_walk(void)
 	tell(best);
 }
 
-/* --- the last hart reads lines that no other hart wants, while all others fight for one: cycles of each read --- */
+/* --- the last hart reads private lines while all others fight for one: cycles of each read --- */
 void scene_crowd(unsigned hart, unsigned harts)
 {
 	static LT_OWN_LINE uint64_t taken[CROWD_LINES];
@@ -234,8 +237,9 @@ void scene_crowd(unsigned hart, unsigned harts)
 		access_once(ACCESS_AMO, common.word);
 }
 
-/* --- who is served when several ask: [0] cycles after which each asks, in the order of their numbers; [1] 0: all ask for one
- * line; 1: each for one that no hart has had. Tells each hart's cycles and how many were served before it, in the last round. */
+/* --- order of service: [0] cycles after which each hart asks, in the order of their numbers; [1]
+ * 0: all ask for one line; 1: each for one that no hart has had. Reports each hart's cycles and its
+ * position, in the last round. */
 void scene_queue(unsigned hart, unsigned harts)
 {
 	uint64_t at = begin_together(harts) + BLOCK->of_scene[0] * hart;

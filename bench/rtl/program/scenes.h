@@ -1,4 +1,5 @@
-/* The scenes of bench rtl's programs, and what they share. Each runs on all its harts, numbered from 0; hart 0 tells what came out. */
+/* The scenes of bench rtl's programs, and their shared helpers. Each runs on all its harts,
+ * numbered from 0; hart 0 reports the results. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BENCH_RTL_SCENES_H
 #define BENCH_RTL_SCENES_H

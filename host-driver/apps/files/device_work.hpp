@@ -1,4 +1,4 @@
-// DeviceWork: what a device did beside the commands that it got, from its log pages.
+// DeviceWork: the device's internal work beyond host commands, from its log pages.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

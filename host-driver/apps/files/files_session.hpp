@@ -1,4 +1,4 @@
-// FilesSession: the job of the command files on a device that is up, and its report.
+// FilesSession: runs the job of the command files on a running device, and reports.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -11,8 +11,8 @@ namespace hz::files {
 
 inline constexpr const char *jobs[] = {"update", "fragment"};
 
-// The device is formatted; nothing may be on it. Prints; returns files.json but for what only the end of the machine tells. Throws what is in
-// the way.
+// The device must be formatted and empty. Prints the report; returns files.json except for the
+// members known only after shutdown. Throws DeviceError and Error.
 nlohmann::json run(Controller &controller, const FilesOptions &options);
 
 } // namespace hz::files

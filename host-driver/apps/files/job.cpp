@@ -1,4 +1,4 @@
-// Job: data of a file follow from its name, so that what is read back is checked.
+// Job: the data of a file derive from its name, so that reads can be verified.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/files/job.hpp"
 
@@ -91,7 +91,7 @@ json Job::update()
 		 {{"mean", latency.mean()}, {"p50", latency.quantile(0.5)}, {"p99", latency.quantile(0.99)}, {"max", latency.max()}}}};
 }
 
-// Small files until they have their part of the room.
+// Create small files up to their part of the space.
 void Job::age()
 {
 	const uint64_t wanted = uint64_t(options_.aged * double(layer_.space().total));

@@ -23,9 +23,10 @@ public:
 		: controller_(controller), device_(device), layer_(layer), options_(options), random_(options.seed)
 	{
 	}
-	// Prints a table; returns the job's part of files.json. Throws DeviceError, NoSpace, or Damaged where what is read is not what was written.
+	// Prints a table; returns the job's part of files.json. Throws DeviceError, NoSpace, or
+	// Damaged if data read differ from data written.
 	nlohmann::json run();
-	// Of what the job is about: all iterations, or all updates.
+	// Of the measured part: all iterations, or all updates.
 	const store::DeviceAccount &account() const { return account_; }
 
 private:

@@ -1,9 +1,12 @@
-/* An I/O engine for fio: the jobs of fio work on the device whose run directory HARTZONE_ATTACH names, through libhartzone.
+/* An I/O engine for fio: fio's jobs run on the device with the run directory HARTZONE_ATTACH,
+ * through libhartzone.
  *
- * Each job, thread or process, attaches by itself and has a queue pair of its own. What fio asks before its jobs begin (size, zones) is
- * asked over a short visit, so that nothing is inherited by a job's process. Blocks are of 4 KiB. A request that is larger than a command
- * may be is several commands, as a kernel would make of it, which are there when the last of them is.
- * It is built against the headers of the fio that loads it, and so becomes a part of fio, which is under the GPL 2. */
+ * Each job, thread or process, attaches by itself and has its own queue pair. fio's queries before
+ * its jobs begin (size, zones) use a short attachment of their own, so that a job's process
+ * inherits nothing. Blocks are 4 KiB. A request larger than the largest command is split into
+ * several commands, as in a kernel, and completes with the last of them. The engine is built
+ * against the headers of the fio that loads it, and so becomes a part of fio, which is under the
+ * GPL 2. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +23,9 @@
 #include "fio_latency.h"
 #include "hartzone.h"
 
-enum { MOST_BLOCKS = 128, MOST_COMMANDS = 128 }; /* of a command; of larger requests under way: each has memory for its data */
+enum { MOST_BLOCKS = 128, MOST_COMMANDS = 128 }; /* of a command; of larger requests under way: each has its own data buffer */
 
-/* What a job may say beside the options of fio. */
+/* Options of the engine in a job file. */
 struct job_options {
 	void *pad; /* fio's own */
 	unsigned nsid;
@@ -41,10 +44,10 @@ static struct fio_option job_options[] = {
 	{.name = NULL},
 };
 
-/* A request of fio on its way. */
+/* A request of fio under way. */
 struct request {
 	unsigned left; /* commands without completion */
-	int status;    /* of the first that failed */
+	int status;    /* of the first command that failed */
 	uint64_t latency_ns;
 };
 
@@ -56,15 +59,15 @@ struct seat {
 	uint32_t most_blocks;              /* of a command */
 	unsigned commands;                 /* the queue has room for */
 	unsigned commands_under_way;       /* submitted, completion not taken */
-	unsigned under_way;                /* requests of fio that are not in `taken` yet */
+	unsigned under_way;                /* requests of fio not yet in `taken` */
 	struct request *requests;          /* of fio's depth, by index */
 	struct hartzone_completion *done;  /* of `commands` */
 	bool running;                      /* committed, and nothing taken since */
 	struct hartzone_completion *taken; /* of fio's depth */
 	unsigned take_from, take_to;       /* of these, not yet handed out */
-	unsigned event_from;               /* of these, the first one of the last getevents */
+	unsigned event_from;               /* in `taken`, the first one of the last getevents */
 	struct fio_latency latency[DDIR_RWDIR_CNT];
-	bool told; /* of a status that is no success */
+	bool told; /* an error status was reported */
 };
 
 static int fail(int error, const char *what)
@@ -165,7 +168,7 @@ static int check_blocks(struct thread_data *td, const struct hartzone_info *info
 	return 1;
 }
 
-/* What fio knows of zones it shares by the names of files, so each namespace has one. */
+/* fio keys its zone information by file name, so each namespace has its own name. */
 static void name_file(struct fio_file *file, unsigned nsid)
 {
 	char name[32];
@@ -218,7 +221,7 @@ static void describe(struct zbd_zone *to, const struct hartzone_zone *zone, uint
 	to->capacity = zone->capacity * HARTZONE_BLOCK_BYTES;
 	to->wp = has_pointer ? zone->write_pointer * HARTZONE_BLOCK_BYTES : to->start;
 	to->type = zone->state == HARTZONE_CONVENTIONAL ? ZBD_ZONE_TYPE_CNV : ZBD_ZONE_TYPE_SWR;
-	to->cond = (enum zbd_zone_cond)zone->state; /* the numbers of the specification, both */
+	to->cond = (enum zbd_zone_cond)zone->state; /* both use the numbers of the specification */
 	if (zone->state == HARTZONE_FULL)
 		to->wp = to->start + to->capacity;
 }
@@ -256,8 +259,8 @@ static int get_max_open_zones(struct thread_data *td, struct fio_file *file, uns
 
 /* A job. */
 
-/* A job whose process is killed ends without a word, and fio with 0: so ./hartzone fio has a file in which each job says that it begins, and
- * that it ends. */
+/* A job whose process is killed ends silently, and fio exits with 0: so each job marks its begin
+ * and its end in a file of ./hartzone fio. */
 static void mark(char what)
 {
 	const char *marks = getenv("HARTZONE_FIO_MARKS");
@@ -317,7 +320,7 @@ static void note(struct thread_data *td, struct io_u *io_u, int status, uint64_t
 		hartzone_error_text(status));
 }
 
-/* Of one of a request's commands. The request is taken when it was the last. */
+/* Completion of one of a request's commands. The last one completes the request. */
 static void count_in(struct seat *seat, const struct hartzone_completion *done)
 {
 	const struct io_u *io_u = (const struct io_u *)(uintptr_t)done->token;
@@ -333,7 +336,7 @@ static void count_in(struct seat *seat, const struct hartzone_completion *done)
 		.token = done->token, .status = request->status, .latency_ns = request->latency_ns};
 }
 
-/* Takes completions behind those that are there: of a command at least if it is to wait. */
+/* Append completions to the pending ones; wait for at least one if `wait`. */
 static int take(struct thread_data *td, bool wait)
 {
 	struct seat *seat = td->io_ops_data;
@@ -396,7 +399,7 @@ static int finish_zone(struct thread_data *td, struct fio_file *file, uint64_t o
 }
 #endif
 
-/* A trim of a sequential zone is its reset, which fio asks us for, since it must know of it. */
+/* fio resets a sequential zone by a trim request to the engine, to keep its own state of the zone. */
 static enum fio_q_status trim(struct thread_data *td, struct io_u *io_u)
 {
 	struct seat *seat = td->io_ops_data;
@@ -421,7 +424,7 @@ static enum hartzone_operation operation_of(enum fio_ddir ddir)
 	return ddir == DDIR_READ ? HARTZONE_READ : HARTZONE_WRITE;
 }
 
-/* As many commands as it takes; says how many were submitted. */
+/* Submit as many commands as the queue takes; returns their number. */
 static unsigned submit(struct thread_data *td, struct io_u *io_u, unsigned commands)
 {
 	struct seat *seat = td->io_ops_data;
@@ -515,7 +518,7 @@ static int nothing_to_do(struct thread_data *td, struct fio_file *file)
 	return 0;
 }
 
-/* What fio looks up. */
+/* The symbol that fio looks up. */
 __attribute__((visibility("default"))) struct ioengine_ops ioengine = {
 	.name = "hartzone",
 	.version = FIO_IOOPS_VERSION,

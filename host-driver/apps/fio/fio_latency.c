@@ -1,4 +1,4 @@
-/* Latencies: a power of two and the three bits behind it name the bucket. */
+/* Latencies: a bucket is a power of two and the next three bits. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fio_latency.h"
 
@@ -14,7 +14,7 @@ static unsigned bucket_of(uint64_t ns)
 	return (power - 2) * 8 + (unsigned)(ns >> (power - 3) & 7);
 }
 
-/* The least value of the next bucket. */
+/* Lower bound of the next bucket. */
 static uint64_t above(unsigned bucket)
 {
 	const unsigned next = bucket + 1;

@@ -1,4 +1,5 @@
-/* Latencies of one job and direction as the device tells them, in buckets an eighth wide. No allocation; one thread. */
+/* Latencies of one job and direction in device time, in buckets an eighth wide. No allocation; one
+ * thread. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FIO_LATENCY_H
 #define FIO_LATENCY_H

@@ -1,4 +1,4 @@
-// File: a file as it is in memory: where its blocks lie, and those that were written and are not on the device yet.
+// File: in-memory state of a file: addresses of its blocks, and dirty blocks not yet on the device.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -16,7 +16,7 @@ namespace hz::fs {
 
 struct Page {
 	std::array<std::byte, store::block_bytes> data{};
-	bool moved = false; // by the cleaner: nobody has written it
+	bool moved = false; // dirty because the cleaner moved it, not because of a write
 };
 
 struct File {
@@ -24,16 +24,16 @@ struct File {
 	std::string name; // empty: it has none, and ends with its last handle
 	Heat heat = Heat::warm;
 	uint64_t size = 0;
-	std::vector<Address> blocks; // one for each block of the size; 0: nothing was written there
-	std::vector<Address> maps;   // of the blocks behind direct_blocks
+	std::vector<Address> blocks; // one for each block of the size; 0: a hole
+	std::vector<Address> maps;   // of blocks above direct_blocks
 	std::set<uint32_t> changed_maps;
 	std::map<uint32_t, std::unique_ptr<Page>> dirty;
 	Address inode = 0;               // its newest; 0: none yet
-	uint64_t saved_size = 0;         // that it says
-	bool changed = false;            // it does not say what is here
+	uint64_t saved_size = 0;         // in the saved inode
+	bool changed = false;            // the saved inode is out of date
 	std::vector<Address> superseded; // places that the newest inode may name, and the next one does not
-	std::vector<Address> unsettled;  // the last block of each row that was written since the newest inode
-	unsigned handles = 0;            // of programs that have it open
+	std::vector<Address> unsettled;  // the last block of each row written since the newest inode
+	unsigned handles = 0;            // open handles
 
 	static size_t maps_for(size_t blocks)
 	{

@@ -19,7 +19,7 @@ FileLayer::Handle FileLayer::hold(File &file)
 	return {&file, [this](File *one) { let_go(*one); }};
 }
 
-// In a destructor: what the device refuses now is done by a later call.
+// Called in a destructor: a later call does what the device refuses now.
 void FileLayer::let_go(File &file)
 {
 	const Lock lock(mutex_);
@@ -53,7 +53,7 @@ File &FileLayer::make(const std::string &name, Heat heat)
 	return file;
 }
 
-// Nothing on the device says any more that it is there; those who have it open keep it.
+// Remove its name from the device; open handles keep the file.
 void FileLayer::unname(File &file)
 {
 	file.name.clear();
@@ -96,7 +96,7 @@ FileLayer::Handle FileLayer::create_nameless(Heat heat)
 	return hold(make("", heat));
 }
 
-// Its number says no more that it is there from the moment when its end is durable.
+// The checkpoint table drops the inode only once the removal is durable.
 bool FileLayer::remove(const std::string &name)
 {
 	const Lock lock(mutex_);

@@ -1,10 +1,12 @@
-// FileLayer: files with names on zones or on a block device, written anywhere in them, for one program with any number of threads.
+// FileLayer: named files with random writes, on zones or on a block device, for one program with
+// any number of threads.
 //
-// What was written is in memory until sync() of its file, which makes the file durable as it is then; what sync(), remove() and rename()
-// have promised is there after any power cut, of device and host together. Names are any text; there are no folders.
-// Data never go where older data lie that the device still needs (except by `in_place`), so a cut leaves each file as it was at its last
-// sync, or later. One command is under way at a time.
-// Every function may throw DeviceError or NoSpace; then what was asked may be done in part, as after a power cut, and may be asked again.
+// Written data stay in memory until sync() of the file, which makes its current state durable.
+// Effects of sync(), remove() and rename() survive any power cut, of device and host together.
+// Names are any text; there are no folders. Data never overwrite older data that the device still
+// needs (except with `in_place`), so after a cut each file is as of its last sync, or later. One
+// command is under way at a time. Every function may throw DeviceError or NoSpace; the call may
+// then have taken effect in part, as after a power cut, and may be repeated.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -24,25 +26,25 @@
 namespace hz::fs {
 
 struct Options {
-	bool in_place = false;                    // few blocks that a sync finds are written to where they lie already
-	bool slack = false;                       // of a block device: where few sections are empty, data go to dead blocks of full ones
-	uint32_t checkpoint_every = 512;          // inodes, which a start follows one by one
+	bool in_place = false;                    // overwrite in place if a sync has only a few blocks
+	bool slack = false;                       // block device: when few sections are empty, write into dead blocks of full ones
+	uint32_t checkpoint_every = 512;          // inodes, which a mount follows one by one
 	uint32_t dirty_blocks = 256;              // in memory, then they are written
-	bool copy_offload = false;                // of zones: the device itself moves what the cleaner moves
-	std::optional<CleanerKnobs> background{}; // the cleaner works before it must, beside reads and writes
-	std::function<uint64_t()> clock{};        // ns of the device, for its pauses; none: each operation is due for a round
+	bool copy_offload = false;                // zones: the device itself copies blocks for the cleaner
+	std::optional<CleanerKnobs> background{}; // clean in the background, between reads and writes
+	std::function<uint64_t()> clock{};        // device time in ns, for its pauses; none: a round is due at each operation
 };
 
 struct Counters {
-	uint64_t data_blocks = 0, node_blocks = 0, meta_blocks = 0; // written, those of the cleaner among them
+	uint64_t data_blocks = 0, node_blocks = 0, meta_blocks = 0; // blocks written, including the cleaner's
 	uint64_t in_place_blocks = 0;                               // among data_blocks
-	uint64_t slack_blocks = 0;                                  // among data_blocks: went to dead blocks of full sections
+	uint64_t slack_blocks = 0;                                  // part of data_blocks: written to dead blocks of full sections
 	uint64_t over_budget = 0;   // syncs that went to the log since the device's budget for writes in place was spent
-	uint64_t moved_blocks = 0;  // of data, by the cleaner
+	uint64_t moved_blocks = 0;  // data blocks moved by the cleaner
 	uint64_t copied_blocks = 0; // among those that were moved: by the device itself
 	uint64_t cleaned_sections = 0, checkpoints = 0, syncs = 0;
 	uint64_t background_sections = 0;                // among those that were cleaned
-	uint64_t rounds[phases] = {}, paused_rounds = 0; // of the background; for a read that came in between
+	uint64_t rounds[phases] = {}, paused_rounds = 0; // of the background cleaner; rounds interrupted by a read
 };
 
 struct Space {
@@ -55,17 +57,17 @@ public:
 
 	// The device has no checkpoint and nothing in its zones, as one that is new.
 	static bool is_blank(store::ZonedDevice &device);
-	// Nothing but an empty list of files, in place of anything.
+	// Write an empty file system, whatever the device holds.
 	static void format(store::ZonedDevice &device);
-	// What the device holds. Throws Damaged.
+	// Mount. Throws Damaged.
 	explicit FileLayer(store::ZonedDevice &device, const Options &options = {});
 
 	Handle open(const std::string &name);              // nullptr: there is none
 	Handle create(const std::string &name, Heat heat); // nullptr: there is one
 	Handle create_nameless(Heat heat);                 // is gone with its last handle
-	// false: there is none. Handles keep what they have.
+	// false: no such file. Open handles keep it.
 	bool remove(const std::string &name);
-	// In place of any that has the new name; the file is synced.
+	// Replaces a file with the new name; the file is synced.
 	bool rename(const std::string &from, const std::string &to);
 	std::set<std::string> names();
 
@@ -94,7 +96,7 @@ private:
 	void end(File &file);
 	uint64_t most_blocks() const;
 	File *find(const std::string &name) const;
-	// file_layer_data.cpp: what is in a file
+	// file_layer_data.cpp: file contents
 	void require_space(const File &file, uint64_t offset, uint64_t bytes) const;
 	void grow(File &file, uint64_t size);
 	uint64_t &dirty_like(const File &file) { return dirty_[unsigned(file.heat)]; }
@@ -150,7 +152,7 @@ private:
 	uint32_t chain_ = 0;         // inodes since the last checkpoint
 	bool chain_unsure_ = false;  // the last inode may be on the device or not
 	bool cleaning_ = false;
-	std::vector<Address> taken_; // blocks of data that the cleaner is about to move
+	std::vector<Address> taken_; // data blocks that the cleaner is about to move
 	struct {
 		std::optional<uint32_t> section; // that is being emptied, from this block on
 		uint32_t block = 0;

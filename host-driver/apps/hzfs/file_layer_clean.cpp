@@ -1,4 +1,4 @@
-// FileLayer: room for what is to be written, by moving what is alive out of sections.
+// FileLayer: makes room for writes by moving live blocks out of sections.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <numeric>
@@ -27,7 +27,8 @@ uint64_t FileLayer::most_blocks() const
 	return writable > kept ? uint64_t(writable - kept) * main_.section_blocks() : 0;
 }
 
-// Enough for all that is in memory, of all files: cleaning syncs some of them. Without a file: for an inode.
+// True if the space suffices for all dirty pages of all files, since cleaning syncs some of them.
+// Without a file: for an inode.
 bool FileLayer::has_room(const File *file) const
 {
 	const auto beyond = [this](Temperature temperature, uint64_t blocks) {
@@ -44,7 +45,7 @@ bool FileLayer::has_room(const File *file) const
 	return main_.empty() >= sections;
 }
 
-// false: there is not enough, only what the cleaner needs.
+// false: only the cleaner's reserve is left.
 bool FileLayer::make_room(const File *file)
 {
 	if (cleaning_ || has_room(file))
@@ -62,7 +63,7 @@ bool FileLayer::make_room(const File *file)
 	return has_room(file);
 }
 
-// What files have overwritten since their last sync is kept for a power cut: syncing them frees it.
+// Blocks overwritten since the last sync are kept for a power cut: syncing their files frees them.
 void FileLayer::save_superseded()
 {
 	for (const auto &file : files_)
@@ -102,7 +103,7 @@ void FileLayer::take_for_moving(Address at, std::set<uint32_t> &files)
 	taken_.push_back(at);
 }
 
-// Into memory, each row of blocks by one command; their files' sync writes them.
+// Read them into memory, each row of blocks with one command; the files' sync writes them.
 void FileLayer::read_taken()
 {
 	const std::vector<Address> all = std::exchange(taken_, {});
@@ -124,7 +125,7 @@ void FileLayer::read_taken()
 	}
 }
 
-// Not durable before the file's sync, which flushes.
+// Durable only after the file's sync, which flushes.
 void FileLayer::copy_taken()
 {
 	const std::vector<Address> all = std::exchange(taken_, {});
@@ -141,7 +142,7 @@ void FileLayer::copy_taken()
 	}
 }
 
-// What is alive in these blocks of a section moves elsewhere.
+// Move the live blocks of this part of a section.
 void FileLayer::empty(uint32_t section, uint32_t first, uint32_t end)
 {
 	std::set<uint32_t> files;
@@ -193,7 +194,7 @@ void FileLayer::background(bool reads)
 	background_.due_ns = (options_.clock ? options_.clock() : 0) + (options_.clock ? pause_ns : 0);
 }
 
-// The next stretch of the section that is being emptied. Where little is left, cleaning that cannot wait has it.
+// Clean the next window of the current victim. If space is short, leave it to foreground cleaning.
 void FileLayer::round(Phase phase)
 {
 	const CleanerKnobs &knobs = *options_.background;

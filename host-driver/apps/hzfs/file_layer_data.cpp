@@ -11,7 +11,7 @@ namespace hz::fs {
 using store::block_bytes;
 using store::blocks_of;
 
-// Counts a file's blocks as they will be: those of data that are not holes, and its maps.
+// Counts a file's blocks after the write: data blocks without holes, and its maps.
 void FileLayer::require_space(const File &file, uint64_t offset, uint64_t bytes) const
 {
 	const uint64_t end = blocks_of(offset + bytes);
@@ -78,7 +78,8 @@ void FileLayer::write(File &file, uint64_t offset, std::span<const std::byte> da
 	}
 }
 
-// Blocks from this one on, at most so many, that lie one behind the other in a section and have no page in memory.
+// Number of blocks from this one on, up to a limit, that are contiguous in a section and have no
+// page in memory.
 uint32_t FileLayer::row_of(const File &file, uint32_t block, uint32_t most) const
 {
 	const Address first = file.at(block);
@@ -112,7 +113,7 @@ size_t FileLayer::read(const File &file, uint64_t offset, std::span<std::byte> d
 	return all;
 }
 
-// Of what is in memory; who calls has released the places, or keeps them as superseded.
+// Truncate the in-memory state; the caller has released the blocks, or keeps them as superseded.
 void FileLayer::cut_off(File &file, uint64_t size)
 {
 	const size_t left = blocks_of(size);

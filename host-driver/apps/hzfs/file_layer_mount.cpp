@@ -1,4 +1,4 @@
-// FileLayer: formatting a device, and finding again what it holds: the last checkpoint, then the inodes behind it.
+// FileLayer: format and mount: load the last checkpoint, then follow the later inodes.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t most_section_blocks = 512, least_section_blocks = 8; // of a block device: 2 MiB, as F2FS's segments
 constexpr uint32_t sections_wanted = 32;
 constexpr uint32_t most_pages = 64;
-constexpr uint64_t blocks_a_file = 16; // for so many blocks there may be a file
+constexpr uint64_t blocks_a_file = 16; // one possible file per this number of blocks
 
 unsigned logs_for(const DeviceShape &shape, uint32_t sections)
 {
@@ -133,7 +133,7 @@ bool FileLayer::take_from_chain(uint32_t section, uint32_t block)
 	return true;
 }
 
-// The section whose first block has the next inode.
+// The section whose first block holds the next inode, if any.
 std::optional<uint32_t> FileLayer::chain_goes_on()
 {
 	for (uint32_t section = 0; section < main_.sections().size(); section++)
@@ -163,7 +163,7 @@ FileLayer::ChainEnd FileLayer::follow_chain()
 	return {section, block};
 }
 
-// What follows the last inode of the row was never written, or before the row was.
+// The block after the last inode must be unwritten, or older than the row.
 void FileLayer::require_end(uint32_t section, uint32_t block)
 {
 	const std::string where = "section " + std::to_string(section) + ", block " + std::to_string(block);

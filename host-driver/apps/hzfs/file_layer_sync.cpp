@@ -1,4 +1,4 @@
-// FileLayer: how what is in memory becomes durable: data, then maps, then the inode that names them.
+// FileLayer: makes dirty data durable: data, then maps, then the inode.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
@@ -13,7 +13,7 @@ using store::Safety;
 namespace {
 
 constexpr size_t durable_most = 32;   // blocks that a sync writes durably at once; more are cheaper by a flush
-constexpr size_t in_place_most = 8;   // blocks of a sync that go where they lie, as F2FS has it (32 KiB)
+constexpr size_t in_place_most = 8;   // most blocks of a sync to be overwritten in place, as in F2FS (32 KiB)
 constexpr uint32_t blocks_a_row = 32; // of one command
 
 } // namespace
@@ -56,8 +56,8 @@ void FileLayer::save(File &file)
 		checkpoint();
 }
 
-// A block is written as a whole or not at all, so what the file had there before is not needed. Not where the file has grown: behind its end,
-// as the inode has it, a block holds zeros.
+// A block is written as a whole or not at all, so its old content need not be kept. Not for a grown
+// file: the block at the saved end of the file must hold zeros beyond it.
 void FileLayer::overwrite(File &file)
 {
 	if (!options_.in_place || cleaning_ || file.dirty.size() > in_place_most)
@@ -182,8 +182,8 @@ void FileLayer::write_inode(File &file, const std::string &name, uint32_t replac
 	file.changed = false;
 }
 
-// One that may have arrived, although the device refused it, must not be followed later: a new checkpoint begins a new row. It also frees
-// sections of old inodes.
+// An inode that the device refused may still have arrived; it must not be followed later: a new
+// checkpoint begins a new row, and frees sections of old inodes.
 Address FileLayer::put_in_chain(Inode inode)
 {
 	if (chain_unsure_ || (chain_ && !main_.room(Temperature::hot_node) && main_.empty() < reserve(main_.logs())))
@@ -201,7 +201,7 @@ Address FileLayer::put_in_chain(Inode inode)
 	return at;
 }
 
-// It says nothing of what is not durable yet: a file that was never synced is not in it.
+// A checkpoint has durable state only: a file that was never synced is not in it.
 void FileLayer::checkpoint()
 {
 	chain_unsure_ = true;

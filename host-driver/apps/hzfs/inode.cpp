@@ -20,7 +20,7 @@ static_assert(16 + 4 * map_blocks <= sealed_room);
 
 void put_addresses(store::Bytes &out, const std::vector<Address> &at, size_t count)
 {
-	static_assert(sizeof(Address) == 4 && std::endian::native == std::endian::little); // a row of them is their numbers
+	static_assert(sizeof(Address) == 4 && std::endian::native == std::endian::little); // Addresses are stored as raw numbers
 	const size_t from = out.size();
 	out.resize(from + count * sizeof(Address));
 	std::copy_n(reinterpret_cast<const std::byte *>(at.data()), std::min(count, at.size()) * sizeof(Address), out.data() + from);

@@ -1,7 +1,8 @@
-// Inode: a version of a file, in one block: its name, its size, and where its data and the maps to further data lie.
+// Inode: a version of a file in one block: name, size, and addresses of data and of maps to further
+// data.
 //
-// A file is what its newest inode says. An inode is written durably and last, when all that it names is durable; since the last checkpoint
-// inodes are counted, so those that were written later are found again one behind the other.
+// The newest inode defines a file. An inode is written durably and last, after everything it refers
+// to; inodes since the last checkpoint are numbered, so a mount can follow the later ones.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace hz::fs {
 
-// A block of the main area, counted from 1; 0: nowhere.
+// A block of the main area, counted from 1; 0: none.
 using Address = uint32_t;
 
 inline constexpr size_t direct_blocks = 560, map_blocks = 1018, maps_of_inode = 398;
@@ -22,7 +23,7 @@ inline constexpr uint64_t most_file_blocks = direct_blocks + maps_of_inode * map
 inline constexpr size_t most_name = 200; // bytes
 
 struct Inode {
-	uint64_t generation = 0, sequence = 0; // of the checkpoint before it; of inodes, over all checkpoints
+	uint64_t generation = 0, sequence = 0; // of the preceding checkpoint; of inodes, over all checkpoints
 	uint64_t size = 0;
 	uint32_t file = 0;     // number of the file, from 1 on
 	uint32_t replaced = 0; // another file that is no more since this version; 0: none
@@ -37,9 +38,9 @@ store::Bytes encode(const Inode &inode);
 // Nothing: the block holds no inode.
 std::optional<Inode> decode_inode(std::span<const std::byte> block);
 
-// A block full of addresses: a map of a file, or a page of the table of inodes.
+// A block of addresses: a map of a file, or a page of the inode table.
 struct Pointers {
-	uint32_t owner = 0, number = 0; // the file, or 0 for the table; which of its maps or pages
+	uint32_t owner = 0, number = 0; // the file, or 0 for the table; index of the map or page
 	std::vector<Address> at{};      // map_blocks of them
 };
 

@@ -1,4 +1,4 @@
-// MainArea: rows of counters; the device's own are asked at the start, and after a write that failed.
+// MainArea: section counters; the device's own are read at the start, and after a failed write.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/hzfs/main_area.hpp"
 
@@ -64,7 +64,7 @@ MainArea::Gap MainArea::gap() const
 	return found;
 }
 
-// The section that has most of it; false: none has any.
+// Open the section with most slack; false: none has any.
 bool MainArea::open_slack()
 {
 	if (slack_.section != no_section)
@@ -79,7 +79,8 @@ bool MainArea::open_slack()
 	return true;
 }
 
-// Where data go that have no section of their own; nullptr: to an empty one. Nodes always do: inodes make a row, and maps are few.
+// The log for data that have no section of their own; nullptr: use an empty section. Nodes always
+// do: inodes form a row, and maps are few.
 MainArea::Log *MainArea::slack_log(Temperature temperature)
 {
 	if (temperature < Temperature::hot_data || log(temperature).section != no_section || !slack_wanted())
@@ -148,7 +149,7 @@ void MainArea::note_written(uint32_t section, uint32_t block, uint32_t blocks, b
 	one.touched = clock_;
 }
 
-// What fits of so many blocks into the log's section.
+// Write the part that fits into the log's section.
 template <typename Put> MainArea::Row MainArea::put_row(Temperature temperature, size_t wanted, Put put)
 {
 	Log *const slack = slack_log(temperature);
@@ -282,7 +283,7 @@ void MainArea::adopt(Address at, const Owner &owner)
 	own(at, owner);
 }
 
-// Any log but that of inodes, the one that fits the section's last block if it is free.
+// Any log but that of inodes; preferably the one that matches the section's last block.
 unsigned MainArea::log_after_mount(uint32_t section) const
 {
 	const Owner &last = owners_[address(section, sections_[section].written - 1) - 1];
@@ -294,7 +295,7 @@ unsigned MainArea::log_after_mount(uint32_t section) const
 	return wanted;
 }
 
-// A section that was begun goes on being filled, since the device may have no room for another one that is.
+// Keep filling a partly written section, since the device may have no room for another active one.
 void MainArea::begin(uint32_t chain_section, uint32_t chain_block)
 {
 	for (uint32_t i = 0; !zoned_ && i < sections_.size(); i++) {

@@ -1,8 +1,8 @@
 // MainArea: sections of equal size that hold files and their nodes, and the logs that fill them, one for each temperature.
 //
-// A section is a sequential zone, or a stretch of a block device that is written the same way (but for use_slack). Each block of it has an
-// owner or is dead; a
-// section that is wholly dead is reset, unless inodes in it are still needed to follow their row from the last checkpoint.
+// A section is a sequential zone, or a stretch of a block device that is written sequentially
+// (except with use_slack). Each block of it has an owner or is dead; a wholly dead section is
+// reset, unless inodes in it still link the row from the last checkpoint.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace hz::fs {
 
-// Of a block: the file and what of it: a block of data by its number in the file, a map, or the inode.
+// Owner of a block: the file, and the block's role: a data block by its index in the file, a map,
+// or the inode.
 struct Owner {
 	static constexpr uint32_t map = 1u << 30, inode = 1u << 31;
 	uint32_t file = 0, what = 0; // file 0: dead
@@ -22,7 +23,7 @@ struct Owner {
 
 struct Section {
 	uint32_t written = 0, alive = 0; // blocks
-	uint32_t durable = 0;            // of those that are written, from the start
+	uint32_t durable = 0;            // durable blocks, counted from the start
 	bool writable = true;
 	bool open = false;    // a log fills it
 	bool chained = false; // has inodes since the last checkpoint
@@ -31,7 +32,7 @@ struct Section {
 
 class MainArea {
 public:
-	// Its shape is in the head; what is written is asked of the device.
+	// The geometry comes from the head; the write pointers from the device.
 	MainArea(store::ZonedDevice &device, const Head &head);
 
 	uint32_t section_of(Address at) const { return (at - 1) / blocks_; }
@@ -49,24 +50,27 @@ public:
 	void read(Address from, std::span<std::byte> data);
 	// Blocks that go to the temperature's section: 0: the next ones begin another one.
 	uint32_t room(Temperature temperature) const;
-	// Writes what fits, at least a block, and says where: data is what is left. Throws NoSpace where no section is empty.
+	// Writes the part that fits, at least one block, and returns its address; data is the rest.
+	// Throws NoSpace if no section is empty.
 	struct Row {
 		Address from;
 		uint32_t blocks;
 	};
 	Row append(Temperature temperature, std::span<const std::byte> &data, store::Safety safety);
-	// The same with blocks that the device has, which it copies itself.
+	// The same with blocks on the device, copied by the device itself.
 	Row append_copies(Temperature temperature, std::span<const Address> &from);
-	// Durably in its place, of a block device or a zone; false: the device's budget for that is spent.
+	// Durable overwrite in place, on a block device or a zone; false: the device's budget for
+	// it is spent.
 	bool overwrite(Address at, std::span<const std::byte> block);
-	// Of a block device: while no more sections than these are empty, data go to dead blocks of full ones (F2FS's slack space recycling).
+	// Block device: while at most this number of sections is empty, write into dead blocks of
+	// full ones (F2FS's slack space recycling).
 	void use_slack(uint32_t empty) { slack_below_ = empty; }
 	// Blocks that are dead in full sections, if data go there now; else 0.
 	uint64_t slack() const;
 	uint64_t slack_written() const { return slack_written_; }
 	bool in_place() const { return !zoned_; }
 	bool can_overwrite() const { return !zoned_ || device_.can_overwrite(); }
-	// Where the next inode goes: as a head tells it.
+	// Place of the next inode, as in a head.
 	uint32_t chain_section() const { return logs_[0].section; }
 	uint32_t chain_block() const { return logs_[0].section == no_section ? 0 : sections_[logs_[0].section].written; }
 
@@ -78,20 +82,20 @@ public:
 	void release(Address at);
 	// Inodes before the head are not needed any more.
 	void chain_saved();
-	// Resets what is wholly dead.
+	// Reset wholly dead sections.
 	void reset_dead();
 
-	// Stretches of so many blocks by what is in them: nothing; something dead; nothing dead.
+	// Stretches of this number of blocks, by state: free; partly dead; fully alive.
 	struct States {
 		uint32_t free = 0, dirty = 0, valid = 0;
 	};
 	States states(uint32_t segment_blocks) const;
 
-	// While what is there is found again: how many blocks of a section may hold something.
+	// While mounting: number of blocks of a section that may hold data.
 	uint32_t limit(uint32_t section) const { return sections_[section].written; }
 	// A block that a file claims; throws Damaged if nothing was written there, or another one has it.
 	void adopt(Address at, const Owner &owner);
-	// All are adopted; the row of inodes ends there.
+	// All blocks are adopted; the row of inodes ends at this block.
 	void begin(uint32_t chain_section, uint32_t chain_block);
 
 private:
@@ -127,8 +131,8 @@ private:
 	std::vector<Log> logs_;
 	uint32_t empty_ = 0, writable_ = 0;
 	std::optional<uint32_t> slack_below_;
-	Log slack_;                // of data of any temperature: a full section, some of whose blocks are dead,
-	uint32_t slack_block_ = 0; // the next of which is this one or comes after it
+	Log slack_;                // data of any temperature: a full section with dead blocks,
+	uint32_t slack_block_ = 0; // the next one is this block or comes after it
 	uint64_t clock_ = 0, slack_written_ = 0;
 	bool some_dead_ = false;
 };

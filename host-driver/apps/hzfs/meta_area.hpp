@@ -1,8 +1,10 @@
-// MetaArea: the checkpoint, in the first plain blocks of the device: where each file's inode is, and where the row of later ones begins.
+// MetaArea: the checkpoint, in the first plain blocks of the device: the address of each file's
+// inode, and the begin of the row of later inodes.
 //
-// Blocks 0 and 1 are heads, of which the one of the higher generation counts. Behind them lie the pages of the table, each with two places;
-// a bit in the head says which of them holds the newer one. A checkpoint writes changed pages to their other places, and then, when those
-// are durable, a head over the older one. So the last checkpoint is whole at any moment.
+// Blocks 0 and 1 are heads; the one with the higher generation is valid. After them come the pages
+// of the table, each with two places; a bit in the head selects the newer one. A checkpoint writes
+// changed pages to their other places, and then, when those are durable, a head over the older one.
+// So the last checkpoint is complete at any moment.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -19,7 +21,7 @@ inline constexpr uint32_t no_section = UINT32_MAX;
 struct Head {
 	uint64_t generation = 0;
 	uint64_t sequence = 0;               // of the next inode
-	uint32_t chain_section = no_section; // where it goes: no_section: to the first block of one that is begun for it
+	uint32_t chain_section = no_section; // its place; no_section: the first block of a new section
 	uint32_t chain_block = 0;
 	// The main area; fixed when the device is formatted.
 	uint64_t first = 0; // plain block at which sections begin on a block device
@@ -34,7 +36,8 @@ public:
 
 	explicit MetaArea(store::ZonedDevice &device) : device_(device) {}
 
-	// The newest checkpoint's head; nothing: there is none. Throws Damaged, since an older one would forget what was promised.
+	// The newest checkpoint's head, if any. Throws Damaged, since an older one would lose
+	// acknowledged data.
 	std::optional<Head> load_head();
 	// Its table. Throws Damaged.
 	void load_table();
@@ -48,7 +51,7 @@ public:
 	Address inode_of(uint32_t file) const { return table_[file]; }
 	void set_inode(uint32_t file, Address inode);
 
-	// Of the newest head that can be read, if any; throws nothing but DeviceError.
+	// Of the newest readable head, if any; throws only DeviceError.
 	uint64_t last_generation();
 
 	uint64_t blocks_written() const { return blocks_written_; }
@@ -61,7 +64,7 @@ private:
 	store::ZonedDevice &device_;
 	Head head_;
 	std::vector<Address> table_;
-	std::vector<bool> second_, changed_; // of each page: it is in its second place; it differs from what is there
+	std::vector<bool> second_, changed_; // of each page: stored in its second place; differs from the stored copy
 	uint64_t blocks_written_ = 0;
 };
 

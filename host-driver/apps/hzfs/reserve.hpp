@@ -8,7 +8,8 @@ namespace hz::fs {
 
 // Empty sections that only the cleaner may begin: for data that it moves, their maps, and inodes.
 inline uint32_t reserve(unsigned logs) { return logs > 2 ? 3 : 2; }
-// With what logs have open, and one more: then the full sections together have at least one section's worth that is dead.
+// Sections open for logs, plus one: then the full sections together have at least one section of
+// dead blocks.
 inline uint32_t kept_sections(unsigned logs) { return logs + reserve(logs) + 1; }
 
 } // namespace hz::fs

@@ -10,7 +10,7 @@
 namespace hz::fs {
 
 inline constexpr size_t seal_bytes = 8;
-inline constexpr size_t sealed_room = store::block_bytes - seal_bytes; // for the magic number and what follows it
+inline constexpr size_t sealed_room = store::block_bytes - seal_bytes; // for the magic number and the content
 
 // Fills the content up to a block and seals it; it has at most sealed_room bytes.
 void seal(store::Bytes &content);

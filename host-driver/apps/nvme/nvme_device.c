@@ -1,8 +1,10 @@
-/* A device file for nvme-cli, without a kernel driver: loaded before it (LD_PRELOAD), this answers what it does with /dev/hartzone0 and
- * /dev/hartzone0n1, by libhartzone, from the device whose run directory HARTZONE_ATTACH names.
+/* A device file for nvme-cli without a kernel driver: preloaded (LD_PRELOAD), it handles nvme-cli's
+ * calls on /dev/hartzone0 and /dev/hartzone0n1 through libhartzone, on the device with the run
+ * directory HARTZONE_ATTACH.
  *
- * Only what a Linux NVMe character or block device does is answered: open, stat, and the ioctls of linux/nvme_ioctl.h. All else goes to
- * the C library. nvme-cli is one thread, and so is this. */
+ * Only the calls of a Linux NVMe character or block device are handled: open, stat, and the ioctls
+ * of linux/nvme_ioctl.h. All else goes to the C library. nvme-cli has one thread, and so this code
+ * is not thread-safe. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,10 +30,10 @@ static hartzone_device *device;
 static hartzone_queue *queue;
 static unsigned char opened[MOST_FDS]; /* enum kind by descriptor */
 
-/* What stands in for the C library's functions. */
+/* Replacements of C library functions. */
 int device_open(const char *path, int flags, ...) __asm__("open");
 int device_open64(const char *path, int flags, ...) __asm__("open64");
-int device_open64_2(const char *path, int flags) __asm__("__open64_2"); /* what a fortified program calls */
+int device_open64_2(const char *path, int flags) __asm__("__open64_2"); /* called by fortified programs */
 int device_close(int fd) __asm__("close");
 int device_fstat64(int fd, struct stat64 *status) __asm__("fstat64");
 int device_stat64(const char *path, struct stat64 *status) __asm__("stat64");
@@ -77,7 +79,7 @@ static enum kind kind_of_path(const char *path)
 
 static enum kind kind_of(int fd) { return fd >= 0 && fd < MOST_FDS ? opened[fd] : NOT_OURS; }
 
-/* The descriptor is of /dev/null: a number of the kernel's that nothing else has. */
+/* Opens /dev/null, to reserve a descriptor number from the kernel. */
 static int open_own(const char *path)
 {
 	int fd;
@@ -141,7 +143,7 @@ int device_stat64(const char *path, struct stat64 *status)
 	return code;
 }
 
-/* Either form of the ioctl's record: the second has a wider result. */
+/* Both forms of the ioctl's record: the second has a wider result. */
 static int passthrough(int is_admin, const struct nvme_passthru_cmd64 *c, uint64_t *result)
 {
 	const struct hartzone_command command = {.opcode = c->opcode,

@@ -1,4 +1,4 @@
-// Acked: one line, written anew in one piece.
+// Acked: one line, replaced atomically.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/rocksdb/acked.hpp"
 
@@ -26,7 +26,7 @@ Acked::Acked(const std::string &file, const KeySpace &space, bool fresh) : space
 			throw Error(file + " is of other keys: give --keys " + std::to_string(found.keys) + " --seed " +
 				    std::to_string(found.seed));
 	}
-	const std::string young = file + ".new"; // who finds the file finds its line
+	const std::string young = file + ".new"; // the file always holds a complete line
 	file_ = Descriptor(::open(young.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
 	if (!file_)
 		throw_errno(file + " cannot be written");

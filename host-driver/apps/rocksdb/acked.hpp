@@ -12,8 +12,9 @@ namespace hz::rocks {
 
 class Acked {
 public:
-	// file: may be empty, then it is in memory only. `fresh`: nothing is acknowledged yet; else the file says what is, of this space,
-	// and without one nothing is known of the writes of each key in turn. Throws Error.
+	// file: empty for memory only. `fresh`: nothing is acknowledged yet; else the file holds
+	// the acknowledged operations of this key space; without a file, the writes of each key in
+	// turn are unknown. Throws Error.
 	Acked(const std::string &file, const KeySpace &space, bool fresh);
 
 	void set(uint64_t operations);

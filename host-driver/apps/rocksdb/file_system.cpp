@@ -135,7 +135,7 @@ private:
 	Store::Handle file_;
 };
 
-// What changes in a folder is durable when the call that changes it returns.
+// Directory changes are durable when the call returns.
 class Directory : public rocksdb::FSDirectory {
 public:
 	IOStatus Fsync(const IOOptions &, IODebugContext *) override { return IOStatus::OK(); }

@@ -1,7 +1,8 @@
-// The file system that RocksDB gets: its calls as those of the store, and which files are durable.
+// RocksDB's file system: maps its calls to the store and decides which files are durable.
 //
-// The write-ahead log (.log), MANIFEST, CURRENT, OPTIONS and IDENTITY are written durably; tables (.sst) by the lifetime that RocksDB tells
-// and made durable by a Flush when they are synced. RocksDB's LOG, of which nothing is needed after a crash, is not kept.
+// The write-ahead log (.log), MANIFEST, CURRENT, OPTIONS and IDENTITY are written durably; tables
+// (.sst) by RocksDB's lifetime hint, and a sync makes them durable by a Flush. RocksDB's LOG is not
+// kept: it is not needed after a crash.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

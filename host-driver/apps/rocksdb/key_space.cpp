@@ -1,4 +1,4 @@
-// KeySpace: all by a mixing of numbers, so that nothing must be remembered.
+// KeySpace: everything derives from a hash of numbers; nothing is stored.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/rocksdb/key_space.hpp"
 

@@ -1,4 +1,5 @@
-// Which key an operation writes, and what: 100 bytes of key and 800 of value that tell of any pair whether it was ever written.
+// Key and value of an operation: 100 bytes of key and 800 of value, from which the check can tell
+// whether a pair was ever written.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

@@ -79,7 +79,7 @@ LoadCount Load::check()
 
 LoadCount Load::run(const std::string &name)
 {
-	if (name == "fillseq" || name == "overwrite") // what a crash has cut off of the first is written by the second
+	if (name == "fillseq" || name == "overwrite") // the second load rewrites the part of the first that a crash has cut off
 		return write(acked_.operations(), space_.keys);
 	return name == "check" ? check() : read_random();
 }

@@ -1,4 +1,4 @@
-// Load: what is done with a database, and what came of it.
+// Load: runs a load on a database and counts its results.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -13,7 +13,7 @@ namespace hz::rocks {
 
 struct LoadCount {
 	uint64_t operations = 0, syncs = 0;
-	uint64_t checked = 0; // keys whose value was one that was written, and not older than what was acknowledged
+	uint64_t checked = 0; // keys with a value that was written, not older than the acknowledged one
 };
 
 class Load {
@@ -22,7 +22,8 @@ public:
 		: db_(db), space_(space), sync_every_(sync_every), acked_(acked)
 	{
 	}
-	// One of load_names, to its end. Throws Error for what RocksDB refuses, and for keys that are not as they were promised.
+	// Runs one of load_names. Throws Error if RocksDB refuses, or if keys lack acknowledged
+	// values.
 	LoadCount run(const std::string &name);
 
 private:

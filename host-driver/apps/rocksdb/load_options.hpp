@@ -1,4 +1,4 @@
-// LoadOptions: what the command tells the program that has RocksDB in it, as JSON in its only argument.
+// LoadOptions: parameters of the program that contains RocksDB, as JSON in its only argument.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

@@ -31,7 +31,7 @@ rocksdb::Options database_options(const LoadOptions &load, rocksdb::Env *env)
 	options.write_buffer_size = load.memtable_bytes;
 	options.target_file_size_base = load.memtable_bytes;
 	options.max_bytes_for_level_base = 4 * load.memtable_bytes;
-	options.compaction_readahead_size = 2 << 20; // what RocksDB takes with direct reads: nothing below it reads ahead
+	options.compaction_readahead_size = 2 << 20; // RocksDB's recommendation for direct reads: no layer below reads ahead
 	options.stats_dump_period_sec = 0;
 	return options;
 }

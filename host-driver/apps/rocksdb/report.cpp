@@ -14,7 +14,7 @@ double seconds(const store::DeviceAccount &device) { return double(device.end_ns
 double mib(uint64_t bytes) { return double(bytes) / (1 << 20); }
 uint64_t user_bytes(const LoadReport &report) { return report.count.operations * (key_bytes + value_bytes); }
 
-// Of what the device had to do with; a load that RocksDB served from its own memory has no rate.
+// Rate of device operations; a load served from RocksDB's own memory has none.
 json rate(const LoadReport &report)
 {
 	const store::DeviceAccount &device = report.device;

@@ -1,4 +1,4 @@
-// Report: what a load cost, as a table and as JSON.
+// Report: cost of a load, as a table and as JSON.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

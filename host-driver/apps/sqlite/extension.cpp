@@ -1,4 +1,5 @@
-// The loadable extension: SQLite's `.load` makes hzfs on a device that is up the place of all files that are opened from then on.
+// The loadable extension: after SQLite's `.load`, hzfs on a running device stores all files opened
+// from then on.
 //
 // $HARTZONE_ATTACH names the device's run folder. The files stay mounted until the program ends.
 // SPDX-License-Identifier: BSD-3-Clause
@@ -20,7 +21,7 @@ using namespace hz::sql;
 
 std::unique_ptr<SqliteSession> session;
 
-// The exit code tells of it, though main has its own already.
+// Report a failure by the exit code, though main already has its own.
 void end_session()
 {
 	try {

@@ -1,4 +1,4 @@
-// SqliteCompute: the clock of a thread.
+// SqliteCompute: the CPU clock of a thread.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/sqlite/sqlite_compute.hpp"
 

@@ -1,4 +1,5 @@
-// SqliteCompute: what SQLite's own work costs in device time: so much a call, or what was measured.
+// SqliteCompute: device time charged for SQLite's own work: a fixed cost per call, or the measured
+// one.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -18,7 +19,7 @@ private:
 	uint64_t call_ns_;
 };
 
-// Processor time of the thread, so it is another one in each run.
+// CPU time of the thread; it varies between runs.
 class MeasuredCompute : public store::HostCompute {
 public:
 	MeasuredCompute() { after_command(); }

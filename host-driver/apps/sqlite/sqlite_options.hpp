@@ -1,4 +1,5 @@
-// SqliteOptions: what the command tells the extension that SQLite's shell loads, as JSON in the variable HARTZONE_SQLITE; without it these.
+// SqliteOptions: parameters of the extension for SQLite's shell, as JSON in the variable
+// HARTZONE_SQLITE; these are the defaults.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -14,11 +15,11 @@ namespace hz::sql {
 inline constexpr const char *options_variable = "HARTZONE_SQLITE";
 
 struct SqliteOptions {
-	uint64_t seed = 1;       // of the random numbers that SQLite is given
+	uint64_t seed = 1;       // seed of SQLite's random numbers
 	fs::LayerWays ways;      // of the layer of files
 	bool measured = false;   // the program's own processor time passes on the device
-	uint64_t compute_ns = 0; // that a call of SQLite's to its files takes, unless it is measured
-	bool stats = false;      // say at the end what the device did
+	uint64_t compute_ns = 0; // cost of a file call of SQLite, unless measured
+	bool stats = false;      // report the device's work at the end
 	std::string record, out; // files, or nothing; out: a folder
 };
 

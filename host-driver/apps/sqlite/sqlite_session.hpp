@@ -19,10 +19,11 @@ namespace hz::sql {
 
 class SqliteSession {
 public:
-	// Attaches and finds the files again; a device on which nothing was ever written is formatted. Throws what is in the way.
+	// Attaches and mounts the files; a blank device is formatted. Throws Error or DeviceError.
 	SqliteSession(const std::string &run_directory, const SqliteOptions &options, const std::string &sqlite_version);
 	Vfs &vfs() { return *vfs_; }
-	// Everything that was written is durable; says and writes what was asked for. No file is open any more.
+	// Makes everything durable; prints and writes the requested reports. All files must be
+	// closed.
 	void end();
 
 private:

@@ -1,4 +1,4 @@
-// Vfs: names of files, and what else SQLite wants of a system.
+// Vfs: file names, and SQLite's other requests to the system.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/sqlite/vfs.hpp"
 
@@ -70,7 +70,7 @@ int sleep_us(sqlite3_vfs *, int us)
 	return us;
 }
 
-// Milliseconds of Julian days.
+// Julian day in milliseconds.
 int time_now(sqlite3_vfs *, sqlite3_int64 *out)
 {
 	constexpr sqlite3_int64 days_to_1970_ms = 210866760000000;

@@ -1,4 +1,5 @@
-// Vfs: SQLite's files in hzfs. It calls nothing of SQLite's library, so that a loadable extension and a program may both have it.
+// Vfs: SQLite's files in hzfs. It calls no function of SQLite's library, so that a loadable
+// extension and a program can both use it.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -15,7 +16,7 @@ namespace hz::sql {
 
 class Vfs {
 public:
-	// `seed`: of the random numbers that SQLite is given.
+	// `seed`: of SQLite's random numbers.
 	Vfs(fs::FileLayer &layer, const std::string &name, uint64_t seed);
 	Vfs(const Vfs &) = delete;
 	Vfs &operator=(const Vfs &) = delete;

@@ -57,7 +57,7 @@ int truncate_file(sqlite3_file *file, sqlite3_int64 size)
 	});
 }
 
-// Whatever is asked for, all of the file is durable, and its name: nothing less is cheaper here.
+// Always syncs the whole file and its name, whatever the flags: nothing less is cheaper here.
 int sync_file(sqlite3_file *file, int)
 {
 	return guarded(SQLITE_IOERR_FSYNC, [&] {
@@ -106,7 +106,7 @@ int control_file(sqlite3_file *file, int operation, void *out)
 
 int sector_size(sqlite3_file *) { return int(store::block_bytes); }
 
-// Bytes beside those of a write stay as they are when the power goes, as on Linux.
+// Bytes outside a write survive a power cut, as on Linux.
 int characteristics(sqlite3_file *) { return SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
 
 int map_memory(sqlite3_file *file, int region, int bytes, int make, void volatile **out)
@@ -124,7 +124,7 @@ int lock_memory(sqlite3_file *file, int first, int count, int flags)
 
 void memory_barrier(sqlite3_file *) { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-// The memory goes when nobody has the file open any more.
+// The memory is freed when the last handle closes.
 int unmap_memory(sqlite3_file *file, int)
 {
 	const VfsFile &one = file_of(file);

@@ -1,4 +1,4 @@
-// VfsFile: a file that SQLite has open, and the functions by which it uses it.
+// VfsFile: a file opened by SQLite, and its methods.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -17,10 +17,10 @@ struct VfsFile {
 	int held = SQLITE_LOCK_NONE;
 };
 
-// name: nullptr for a file without one. Returns a status of SQLite.
+// name: nullptr for a temporary file. Returns an SQLite status.
 int open_file(Vfs &vfs, const char *name, sqlite3_file *place, int flags, int *flags_out);
 
-// What a function of ours throws, as SQLite says it; `otherwise`: for what the device refuses.
+// Converts exceptions to SQLite statuses; `otherwise`: for errors of the device.
 template <typename F> int guarded(int otherwise, F function)
 {
 	try {

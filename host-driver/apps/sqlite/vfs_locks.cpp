@@ -1,4 +1,4 @@
-// VfsLocks: as SQLite's documentation of its locks has them.
+// VfsLocks: follows SQLite's documentation of its locks.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/sqlite/vfs_locks.hpp"
 

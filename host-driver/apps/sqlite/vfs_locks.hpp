@@ -1,6 +1,7 @@
-// VfsLocks: who holds what of a database file: SQLite's five locks, and the shared memory of its write-ahead log, within one program.
+// VfsLocks: lock owners of a database file: SQLite's five locks, and the shared memory of its
+// write-ahead log, within one program.
 //
-// No other program has the files, so nothing of this is on the device.
+// Other programs have no access to the files, so locks are not stored on the device.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -15,10 +16,10 @@
 
 namespace hz::sql {
 
-// Of one file, for all that have it open.
+// Of one file, shared by all its handles.
 struct FileLocks {
 	unsigned shared = 0;                         // that hold SHARED or more
-	const void *reserved = nullptr;              // who holds RESERVED, PENDING or EXCLUSIVE
+	const void *reserved = nullptr;              // owner of RESERVED, PENDING or EXCLUSIVE
 	bool pending = false, exclusive = false;     // that one's
 	std::vector<std::unique_ptr<char[]>> memory; // regions of shared memory
 	std::array<unsigned, SQLITE_SHM_NLOCK> readers{};

@@ -159,7 +159,7 @@ int hartzone_get_namespace_info(hartzone_device *device, uint32_t nsid, hartzone
 {
 	return guarded<int>(HARTZONE_ERROR, [&] {
 		hz::NamespaceInfo ns = device->state->controller->namespace_info(nsid);
-		// Identify tells no zone capacity; a zone report would need a queue.
+		// Identify has no zone capacity; a zone report would need a queue.
 		hz_shape shape;
 		hz_namespace_shape(&device->state->machine->config(), nsid - 1, &shape);
 		*info = {.blocks = ns.size_sectors,

@@ -1,4 +1,5 @@
-// What the files of the C interface share: the handles, and exceptions turned into return values and one sentence per thread.
+// Shared by the files of the C interface: the handles, and the conversion of exceptions to return
+// values and one sentence per thread.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -16,7 +17,7 @@
 
 namespace hz::capi {
 
-// A device and the queues that are open on it. It lives as long as a handle of either kind does.
+// A device and its open queues. It lives as long as a handle of either kind does.
 struct Device {
 	std::unique_ptr<Machine> machine;
 	std::unique_ptr<Controller> controller;
@@ -24,7 +25,7 @@ struct Device {
 	std::set<hartzone_queue *> queues;
 };
 
-// What hartzone_error_text(HARTZONE_ERROR) says.
+// Text returned by hartzone_error_text(HARTZONE_ERROR).
 void set_last_sentence(const char *sentence);
 
 template <class Result, class Action> Result guarded(Result failure, Action action)
@@ -39,10 +40,11 @@ template <class Result, class Action> Result guarded(Result failure, Action acti
 
 // The queue pair; throws Error when the device was closed.
 QueuePair &pair_of(const hartzone_queue *queue);
-// One command to its end; its status, or HARTZONE_ERROR. `result`: of a command that succeeded; may be nullptr.
+// Runs one command; returns its status, or HARTZONE_ERROR. `result`: of a successful command; may
+// be nullptr.
 int run(hartzone_queue *queue, const nvme_sqe &sqe, std::span<const std::byte> out = {}, std::span<std::byte> in = {},
 	uint64_t *result = nullptr);
-// Throws Error unless so many blocks fit the queue's buffers.
+// Throws Error unless this number of blocks fits the queue's buffers.
 void require_fit(const hartzone_queue *queue, uint64_t blocks);
 
 } // namespace hz::capi

@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto watch_interval = 50us;
-constexpr int looks_without_news = 20000; // then the caller shall look whether the device lives: after a second or so
+constexpr int looks_without_news = 20000; // after this, about a second, the caller checks that the device is alive
 
 void scatter(std::span<const std::byte> data, const std::vector<iovec> &parts)
 {
@@ -173,7 +173,7 @@ void AsyncRequests::watch()
 
 namespace {
 
-// The command, and how many blocks of data it moves.
+// The command, and its number of data blocks.
 std::pair<nvme_sqe, uint32_t> command_of(const hartzone_queue *queue, const hartzone_request &r)
 {
 	const auto with_data = [&](nvme_sqe (*make)(uint64_t, uint32_t)) {

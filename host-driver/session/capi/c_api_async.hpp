@@ -1,4 +1,5 @@
-// AsyncRequests: the requests of one queue that are under way, and the file descriptor that tells of completions.
+// AsyncRequests: the requests of one queue under way, and the file descriptor that signals
+// completions.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -14,8 +15,8 @@
 
 namespace hz::capi {
 
-// One caller at a time; the watcher behind the descriptor is its only other thread. What throws Error has changed nothing, unless the
-// device died.
+// One caller at a time; the descriptor's watcher is the only other thread. A call that throws Error
+// has changed nothing, unless the device died.
 class AsyncRequests {
 public:
 	AsyncRequests(QueuePair &pair, bool virtual_clock) : pair_(pair), virtual_clock_(virtual_clock), contexts_(pair.depth()) {}

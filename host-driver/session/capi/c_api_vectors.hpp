@@ -7,11 +7,12 @@
 
 namespace hz::capi {
 
-// Blocks of a transfer. Throws Error for buffers that are no whole blocks, or more than the queue takes.
+// Blocks of a transfer. Throws Error for buffers that are not whole blocks, or exceed the queue's
+// limit.
 uint32_t blocks_of(const hartzone_queue *queue, const iovec *parts, int count);
 // Throws Error for a count that no command takes.
 nvme_sqe verify_of(uint64_t block, uint32_t blocks);
-// Says in the command what a write's flags ask for. Throws Error for flags that are not known.
+// Encodes a write's flags in the command. Throws Error for unknown flags.
 void set_flags(nvme_sqe &sqe, unsigned flags);
 
 } // namespace hz::capi

@@ -33,7 +33,7 @@ uint32_t filter_of(int state)
 	}
 }
 
-// Where the report goes on behind a zone; UINT64_MAX: it was the last one.
+// Start of the report after a zone; UINT64_MAX: it was the last one.
 uint64_t behind(const hartzone_queue *queue, const hartzone_zone &zone)
 {
 	hz_shape shape;
@@ -42,7 +42,7 @@ uint64_t behind(const hartzone_queue *queue, const hartzone_zone &zone)
 	return next < shape.namespace_sectors ? next : UINT64_MAX;
 }
 
-// The next part of the report; a part that is not full is the last one.
+// Reads the next part of the report; an incomplete part is the last one.
 void refill(hartzone_zones *zones)
 {
 	std::byte data[HARTZONE_BLOCK_BYTES];
@@ -82,7 +82,7 @@ int hartzone_report_zone(hartzone_queue *queue, uint64_t zone_start, hartzone_zo
 
 void hartzone_zones_begin(hartzone_zones *zones, hartzone_queue *queue, uint64_t from_block, int state)
 {
-	zones->status = from_block == UINT64_MAX ? NVME_LBA_OUT_OF_RANGE : 0; // the end of a report has this number here
+	zones->status = from_block == UINT64_MAX ? NVME_LBA_OUT_OF_RANGE : 0; // marks the end of a report
 	zones->queue = queue;
 	zones->next = from_block;
 	zones->state = state;

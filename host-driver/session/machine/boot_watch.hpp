@@ -1,4 +1,4 @@
-// BootWatch: what QEMU's and the firmware's words say about a failure.
+// BootWatch: failure messages in the output of QEMU and the firmware.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -12,20 +12,20 @@ namespace hz {
 // Whole text of a small file, at most the last `limit` bytes; empty if there is none.
 std::string read_tail(const std::filesystem::path &file, size_t limit = 1 << 20);
 
-// One sentence if QEMU's stderr shows a failure after which it would hang instead of ending, else empty.
+// One sentence if QEMU's stderr shows a failure after which it hangs instead of ending, else empty.
 std::string known_qemu_failure(const std::string &qemu_log);
 
-// What the virtual clock's plugin said before it gave up, else empty.
+// The last message of the virtual clock's plugin before it gave up, else empty.
 std::string plugin_failure(const std::string &qemu_log);
-// The races that its check found, each as a further line "race: …" for the sentence that tells the failure.
+// The races that its check found, each as a further line "race: …" for the failure message.
 std::string races_before(const std::string &qemu_log);
 
 // One sentence if the firmware gave up, else empty.
 std::string firmware_failure(const Region &region);
-// True: what failed is the NAND image.
+// True if the NAND image caused the failure.
 bool is_image_failure(const Region &region);
 
-// Last line with letters of a log that tells no race, for "QEMU ended: …".
+// Last line with letters of a log, excluding races, for "QEMU ended: …".
 std::string last_line(const std::string &text);
 
 } // namespace hz

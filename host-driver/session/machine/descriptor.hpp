@@ -18,7 +18,7 @@ public:
 		std::swap(fd_, other.fd_);
 		return *this;
 	}
-	// Leaves errno alone, so that an error path may close first and tell then.
+	// Preserves errno, so that an error path may close first and report then.
 	~Descriptor()
 	{
 		const int code = errno;

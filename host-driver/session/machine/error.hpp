@@ -28,9 +28,9 @@ public:
 		: Error(what), kept_(kept), report_(std::move(report)), greeting_(std::move(greeting))
 	{
 	}
-	const hz_keep_report &kept() const { return kept_; }           // what capacitors did
+	const hz_keep_report &kept() const { return kept_; }           // report of the capacitors
 	const std::string &plugin_report() const { return report_; }   // of the virtual clock, or empty
-	const std::string &qemu_greeting() const { return greeting_; } // as Machine tells it
+	const std::string &qemu_greeting() const { return greeting_; } // from Machine
 
 private:
 	hz_keep_report kept_;

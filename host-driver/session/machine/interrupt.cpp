@@ -11,7 +11,7 @@ namespace hz {
 
 namespace {
 
-constexpr int hard = 2; // signals that interrupt whatever goes on
+constexpr int hard = 2; // number of signals that interrupt all waits
 std::atomic<int> signals{0};
 std::atomic<bool> gentle{false};
 static_assert(std::atomic<int>::is_always_lock_free);

@@ -1,4 +1,5 @@
-// Interrupt: SIGINT, SIGTERM and SIGHUP are counted, and every wait of the session looks at the count.
+// Interrupt: SIGINT, SIGTERM and SIGHUP are counted, and every wait of the session checks the
+// count.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -12,8 +13,8 @@ void set_interrupted(bool value);
 // Throws Interrupted if the waits are to end.
 void check_interrupted();
 
-// While one lives, the first signal is a wish, stop_asked(), which whoever issues commands grants by issuing no more; the second one
-// interrupts as ever. One at a time.
+// While one exists, the first signal is a request, stop_asked(); threads then issue no more
+// commands. The second signal interrupts as usual. One at a time.
 class GentleStop {
 public:
 	GentleStop();

@@ -1,8 +1,10 @@
-// Lease messages: what an attached process asks of the device's owner, one record each way over a SOCK_SEQPACKET connection.
+// Lease messages: requests of an attached process to the device's owner, one record each way over a
+// SOCK_SEQPACKET connection.
 //
-// The socket `control` lies in the run directory. The first request is hello; every request gets one reply, in order.
-// A refusal of the connection itself comes as the reply to hello. When the
-// connection ends, whatever was granted on it goes back to the owner. Both ends are of one build: the version says whether they are.
+// The socket `control` is in the run directory. The first request is hello; every request gets one
+// reply, in order. A refusal of the connection itself is the reply to hello. When the connection
+// ends, all its leases return to the owner. Both ends must be of one build: the version checks
+// that.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

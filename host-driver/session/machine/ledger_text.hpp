@@ -12,7 +12,7 @@ namespace hz {
 // A line for each owner and name, grouped by memory, the largest first, with the sum and the limit of each memory.
 std::string ledger_text(const hz_memory_ledger &ledger);
 
-// The sums of the memories that something lies in.
+// Sums of the memories in use.
 struct LedgerSum {
 	std::string name; // "SRAM"
 	std::string text; // "812.5 KiB of 1024.0 KiB"

@@ -23,7 +23,7 @@ fs::path from_environment(const char *variable)
 	return value ? fs::path(value) : fs::path();
 }
 
-// The shared library that this code is in; in a program of ours, that program.
+// The shared library with this code; in a program of ours, that program.
 fs::path own_file()
 {
 	Dl_info info{};
@@ -34,7 +34,7 @@ fs::path own_file()
 	return failed ? fs::path() : file;
 }
 
-// First of `names` that exists below one of the folders above the file.
+// First of `names` that exists in one of the folders above the file.
 fs::path above(const fs::path &file, std::initializer_list<const char *> names)
 {
 	std::error_code ignored;

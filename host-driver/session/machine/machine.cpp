@@ -37,12 +37,14 @@ uint64_t shm_bytes_for(uint64_t heap_bytes)
 	return bytes;
 }
 
-/* What grows with the device: the map, flat or the state of its table pages, with cache and log; the reverse map of backing zones; zones, their locks and
- * statistics; the data cache. The rest fits the least size. A sparse file backs the memory, so too much costs nothing. */
+/* Memory that grows with the device: the map, flat or the state of its table pages, with cache and
+ * log; the reverse map of backing zones; zones, their locks and statistics; the data cache. The
+ * rest fits the minimum size. A sparse file backs the memory, so an overestimate costs nothing. */
 static uint64_t ram_of_namespace(const hz_device_config &config, uint32_t number)
 {
 	constexpr uint64_t least = 256ull << 20, step = 64ull << 20, zone_bytes = 32 << 10, page_state_bytes = 64;
-	// Of an entry's four bytes in the cache, with its share of a shard's buckets; of a bucket in eight shards; of a record of the log.
+	// For an entry's four bytes in the cache, with its share of a shard's buckets; for a bucket
+	// in eight shards; for a record of the log.
 	constexpr uint64_t cache_ratio = 24, bucket_bytes = 64, record_bytes = 48;
 	hz_shape shape;
 	hz_namespace_shape(&config, number, &shape);
@@ -53,7 +55,8 @@ static uint64_t ram_of_namespace(const hz_device_config &config, uint32_t number
 	const uint64_t cached = config.l2p_cache_bytes ? uint64_t(config.l2p_cache_bytes) * cache_ratio +
 								 config.l2p_buckets * bucket_bytes + config.l2p_log_entries * record_bytes
 						       : 0;
-	// A buffer's places, with their records; a zone's list of staged sectors; what is shared.
+	// Sector places of a buffer, with their records; a zone's list of staged sectors; shared
+	// rings.
 	constexpr uint64_t place_bytes = 128, staged_bytes = 4;
 	const uint64_t rings = config.buffer_pool_bytes ? config.buffer_pool_bytes / HZ_SECTOR_BYTES * hz_sector_memory(&config) +
 								  (config.write_buffers + config.conventional_buffers) *
@@ -64,7 +67,7 @@ static uint64_t ram_of_namespace(const hz_device_config &config, uint32_t number
 	// A line of the data cache, with its buckets.
 	constexpr uint64_t line_bytes = 256;
 	const uint64_t lines = config.data_cache_bytes + config.data_cache_bytes / config.page_bytes * line_bytes;
-	// Of a map in flash, where conventional sectors lie, while the device mounts.
+	// For a map in flash: addresses of conventional sectors, during the mount.
 	const uint64_t found = config.l2p_cache_bytes ? shape.conventional_zones * shape.zone_capacity_sectors * HZ_MAP_ENTRY_BYTES : 0;
 	const uint64_t bytes = lines + found + map_bytes + cached + rings + shape.backing_zones * shape.zone_capacity_sectors * 5 +
 			       zones * zone_bytes;

@@ -1,8 +1,9 @@
 // Machine: one emulated controller, that is its run directory, shared memory, NAND image, vsock daemon and QEMU process.
 //
-// A machine has a watch thread that starts the children, notices within two seconds when one of them dies, and later when the
-// firmware stops beating (stall_watch.hpp), and cleans up. Everything temporary lives in one run directory on /dev/shm; a janitor process removes it
-// even when this process is killed, and directories of runs that died without one are removed at the next launch.
+// A machine has a watch thread that starts the children, detects within two seconds when one of
+// them dies, and later when the firmware's heartbeat stops (stall_watch.hpp), and cleans up. All
+// temporary files are in one run directory on /dev/shm; a janitor process removes it even when this
+// process is killed, and the next launch removes directories of dead runs without a janitor.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -25,14 +26,14 @@ struct MachineOptions {
 	std::filesystem::path plugin;       // empty: $HARTZONE_PLUGIN, else found beside the program; virtual clock only
 	std::string plugin_options;         // further key=value pairs, comma separated; a comma in a value is doubled
 	std::filesystem::path nand_image;   // empty: a temporary image that ends with the machine
-	std::filesystem::path image_copied; // a temporary image begins as a copy of this one; empty: with nothing in it
+	std::filesystem::path image_copied; // a temporary image begins as a copy of this one; empty: blank
 	bool timeline = false;              // have the plugin keep one; virtual clock only
-	bool format_image = false;          // an old image begins anew, with nothing in it
+	bool format_image = false;          // reformat an existing image
 	uint64_t shm_bytes = 256ull << 20;  // power of two; see shm_bytes_for()
 	uint64_t ram_bytes = 0;             // 0: ram_bytes_for()
 	uint64_t power_cut_op = 0, power_cut_ns = 0;
 	std::chrono::milliseconds boot_timeout{30000};
-	std::chrono::milliseconds busy_limit{0}; // of QEMU's CPU time without a turn of the host interface; 0: StallWatch's
+	std::chrono::milliseconds busy_limit{0}; // of QEMU's CPU time without a turn of the host interface; 0: StallWatch's default
 	std::filesystem::path console_log;       // where to keep the guest console; empty: run directory only
 };
 
@@ -51,23 +52,25 @@ class Machine {
 public:
 	// Boots and waits until the firmware listens. Throws Error with the firmware's own words when the boot fails.
 	static std::unique_ptr<Machine> launch(const MachineOptions &options);
-	// Joins a machine that another process launched and owns, by its run directory. Its end is noticed as that of an own one, the end
-	// of its owner too.
+	// Joins a machine launched and owned by another process, by its run directory. The
+	// machine's end is detected as that of an own one, and so is the owner's.
 	static std::unique_ptr<Machine> attach(const std::filesystem::path &run_directory);
-	// Kills what still runs and removes the run directory.
+	// Kills running children and removes the run directory.
 	~Machine();
 
 	// Launched, not attached.
 	bool is_ours() const;
-	// Of an attached machine: the socket to its owner (lease_messages.hpp), -1 when the owner lets nobody in.
+	// Of an attached machine: the socket to its owner (lease_messages.hpp); -1 if the owner
+	// does not accept others.
 	int owner_connection() const;
 
 	Region &region();
 	const hz_device_config &config() const;
 	const std::filesystem::path &run_directory() const;
-	// The file of the flash. A temporary one is gone with the machine.
+	// The file of the flash. A temporary one is removed with the machine.
 	const std::filesystem::path &image() const;
-	// The file of a flash that outlives the machine; empty: there is none, or the machine is another process's.
+	// The file of a flash that outlives the machine; empty: none, or the machine of another
+	// process.
 	std::filesystem::path kept_image() const;
 	// Where the owner's Link connects: a vhost-device-vsock socket path, or empty when the kernel's vhost-vsock is used with cid().
 	const std::filesystem::path &vsock_path() const;
@@ -79,11 +82,13 @@ public:
 	// lasts. Only then does the watch thread look whether the firmware still beats (stall_watch.hpp).
 	void check_waiting() const;
 	bool alive() const;
-	// A clock for limits: it stands while QEMU or the vsock daemon wait for a CPU (TimeGiven), and moves five times a second.
+	// A clock for limits: it stands while QEMU or the vsock daemon wait for a CPU (TimeGiven),
+	// and advances five times a second.
 	std::chrono::steady_clock::time_point fair_now() const;
 	// Waits for QEMU to end by itself (after a shutdown, or an injected power cut), by fair_now().
 	ExitStatus wait_exit(std::chrono::milliseconds timeout);
-	// The same; throws what check() throws if it ended in another way than by the firmware's power off, or not at all.
+	// The same; throws the exception of check() if it ended otherwise than by the firmware's
+	// power off, or not at all.
 	void require_exit(std::chrono::milliseconds timeout);
 	// Asks QEMU to end (SIGTERM), then kills it: results that the plugin writes at exit are kept.
 	ExitStatus stop(std::chrono::milliseconds grace = std::chrono::milliseconds(2000));
@@ -98,8 +103,8 @@ public:
 	// Everything the guest printed so far, and QEMU's own stderr.
 	std::string console() const;
 	std::string qemu_stderr() const;
-	// What QEMU says of itself when it starts, its version among it: the line of JSON that greets whoever talks QMP. Empty until it has said
-	// so, which may be after the guest is up, but is before the machine has ended.
+	// QEMU's QMP greeting, a line of JSON with its version. Empty until it has arrived, which
+	// may be after the guest is up, but is before the machine has ended.
 	std::string qemu_greeting() const;
 	// The plugin's report file (JSON), empty before QEMU ended or without the plugin.
 	std::string plugin_report() const;

@@ -1,4 +1,4 @@
-// Machine attach: a machine of another process. Its owner ends it; this side only notices.
+// Machine attach: a machine of another process. Its owner ends it; this side only detects the end.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cerrno>
 #include <csignal>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int attach_tick_ms = 200;
 
-// A descriptor that becomes readable when the process ends; a process that nobody has waited for yet can still be opened.
+// A descriptor that becomes readable when the process ends; a zombie can still be opened.
 Descriptor open_process(int pid, const std::string &directory)
 {
 	Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
@@ -32,7 +32,7 @@ Descriptor open_process(int pid, const std::string &directory)
 	return process;
 }
 
-// Nothing when nobody listens there.
+// Invalid if there is no listener.
 Descriptor call_owner(const std::filesystem::path &directory)
 {
 	const UnixAddress address(directory, lease::socket_name);

@@ -34,7 +34,7 @@ struct Machine::Impl {
 	void undo_image() const; // where the launch failed
 	void make_wake();
 
-	void follow(); // in place of the three: a machine of another process
+	void follow(); // replaces the three: a machine of another process
 	void check() const;
 	void check_waiting() const;
 	Clock::time_point fair_now() const { return Clock::time_point(fair_time.load(std::memory_order_relaxed)); }
@@ -72,7 +72,7 @@ struct Machine::Impl {
 	std::atomic<Clock::duration> fair_time{Clock::duration::zero()};
 	std::atomic<int> qemu_pid{-1}, daemon_pid{-1};
 
-	mutable std::mutex lock; // the fields below; nobody who holds it waits for a process or a file
+	mutable std::mutex lock; // the fields below; its holder never waits for a process or a file
 	std::condition_variable changed;
 	ExitStatus status;
 	std::string failure;

@@ -39,7 +39,7 @@ void check_shm(uint64_t shm_bytes, uint64_t nand_bytes)
 {
 	if (const uint64_t most = most_shm_bytes(nand_bytes); shm_bytes > most)
 		throw Error("the memory that host and device share has " + std::to_string(shm_bytes) + " bytes, and " +
-			    std::to_string(most) + " is the most beside a NAND image of " + std::to_string(nand_bytes) + " bytes");
+			    std::to_string(most) + " is the most next to a NAND image of " + std::to_string(nand_bytes) + " bytes");
 }
 
 // The children's limit; ours may be lower.
@@ -55,7 +55,7 @@ void check_file_limit()
 // Kernel vsock needs a machine-wide unique context id; 0, 1 and 2 are reserved.
 unsigned kernel_cid() { return access("/dev/vhost-vsock", R_OK | W_OK) ? 0 : 3 + static_cast<unsigned>(getpid()) % 0x7ffffff0u; }
 
-// Names files as the user does, who is not in the run directory.
+// Resolves file names in the user's directory, since QEMU runs in the run directory.
 std::string seen_from_here(const std::string &option)
 {
 	for (const char *key : {"trace=", "profile="})
@@ -64,7 +64,8 @@ std::string seen_from_here(const std::string &option)
 	return option;
 }
 
-/* The device's costs first: what the user adds comes later and wins. A preset of the user's stands for all of them. */
+/* The device's costs first: the user's options come later and override them. A preset of the user
+ * replaces all of them. */
 std::vector<std::string> plugin_options(const QemuCommand &command, const hz_device_config &config, const std::string &more)
 {
 	const std::vector<std::string> added = split_options(more);
@@ -82,7 +83,8 @@ std::vector<std::string> plugin_options(const QemuCommand &command, const hz_dev
 	return options;
 }
 
-// What a run may write: of the guest's memory less than this is ever touched, of a temporary image everything may be.
+// Space for files of a run: only less than this of the guest's memory is ever touched, but a
+// temporary image may be written completely.
 uint64_t files_bytes(const MachineOptions &options, uint64_t nand_bytes)
 {
 	constexpr uint64_t memory = 64 << 20;
@@ -141,7 +143,7 @@ void Machine::Impl::open_image(bool format)
 		throw_errno("cannot empty the NAND image " + image.string());
 	if (!format && exists && !info.st_size)
 		throw ImageError("the NAND image " + image.string() +
-				 " has 0 bytes: what was on it is gone; --format-image begins a new one, and so does a name that is free");
+				 " has 0 bytes: its data are lost; --format-image begins a new one, and so does a name that is free");
 	if (!format && exists && static_cast<uint64_t>(info.st_size) != command.nand_bytes)
 		throw ImageError("the NAND image " + image.string() + " has " + std::to_string(info.st_size) +
 				 " bytes, but this device needs " + std::to_string(command.nand_bytes) +
@@ -153,7 +155,7 @@ void Machine::Impl::open_image(bool format)
 		throw_errno("cannot size the NAND image " + image.string());
 }
 
-// An image that no device has used must not stand in the way of another one.
+// Removes an image that no device has used, so that it does not block another one.
 void Machine::Impl::undo_image() const
 {
 	if (image_lock && (image_was_made || (image_was_empty && ftruncate(image_lock.get(), 0))))

@@ -1,4 +1,5 @@
-// Machine watch thread: parent of the children (their death signal is tied to it), first to know that one of them ended.
+// Machine watch thread: parent of the children (their death signal is tied to it), the first to
+// detect that one of them ended.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <csignal>
 #include <fcntl.h>
@@ -23,11 +24,11 @@ namespace fs = std::filesystem;
 
 namespace {
 constexpr int tick_ms = 200;
-constexpr int dying_ms = 500;         // that a death may take before it is told
+constexpr int dying_ms = 500;         // delay of a death before it is reported
 constexpr int end_ms = 5000;          // a killed process ends as soon as the kernel gets round to it
 constexpr auto awaited_within = 1s;   // since the last check_waiting()
-constexpr auto daemon_patience = 30s; // of time that it has; its death is noticed at once
-constexpr size_t last_words = 65536;  // of QEMU: the plugin tells each of 64 harts
+constexpr auto daemon_patience = 30s; // of its CPU and sleep time; its death is detected at once
+constexpr size_t last_words = 65536;  // of QEMU: the plugin reports each of 64 harts
 
 // The daemon counts as a part of QEMU: on a loaded host one may sleep because the other has no CPU.
 ProcessLoad both(ProcessLoad qemu, const ProcessLoad &daemon)
@@ -80,8 +81,8 @@ void Machine::Impl::start_children()
 	changed.notify_all();
 }
 
-// A connection for QEMU, none when the daemon does not come to listen. That its socket is there would not say so: a socket lies in its
-// folder before it listens, and QEMU tries once.
+// A connection for QEMU; none if the daemon does not come to listen. An existing socket file does
+// not prove that: it is created before it listens, and QEMU tries only once.
 Descriptor Machine::Impl::start_daemon()
 {
 	daemon = Process::start({locate_vsock_daemon().string(), "--guest-cid=3", "--socket=" + command.vhost_socket().filename().string(),
@@ -153,7 +154,7 @@ std::string Machine::Impl::end_reason(int code) const
 	const std::string log = read_tail(command.qemu_log(), last_words);
 	if (code == 128 + SIGBUS)
 		return "QEMU could not write its memory or the NAND image: there is no room left in " +
-		       command.run_directory.parent_path().string() + " (HARTZONE_RUN_BASE names another folder) or beside the image";
+		       command.run_directory.parent_path().string() + " (HARTZONE_RUN_BASE names another folder) or in the image's folder";
 	if (code >= 128)
 		return "QEMU was killed by signal " + std::to_string(code - 128);
 	words = plugin_failure(log);
@@ -164,7 +165,8 @@ std::string Machine::Impl::end_reason(int code) const
 	return "QEMU ended with code " + std::to_string(code) + (words.empty() ? "" : ": " + words);
 }
 
-// Once it has ended it says more: a thread other than its first may have called exit().
+// Wait for its end to get the full exit status: a thread other than its first may have called
+// exit().
 void Machine::Impl::note_dying_qemu()
 {
 	qemu.await(dying_ms);
@@ -192,7 +194,7 @@ void Machine::Impl::note_qemu_end()
 		fail(end.reason);
 }
 
-// The first failure is the one that is told, before anything that may take its time; races that were found until then may be its cause.
+// Report the first failure only, before any slow step; races found until then may be its cause.
 void Machine::Impl::tell(const std::string &reason, bool exited)
 {
 	const std::string races = races_before(read_tail(command.qemu_log()));
@@ -214,7 +216,7 @@ void Machine::Impl::fail(const std::string &reason)
 	daemon_pid = -1;
 }
 
-// Nobody who wants the lock waits while QEMU dies.
+// Runs without the lock, so that others need not wait while QEMU dies.
 void Machine::Impl::end_qemu()
 {
 	signal_qemu(SIGKILL);
@@ -222,7 +224,7 @@ void Machine::Impl::end_qemu()
 	note_late_end();
 }
 
-// What fails tells of it at once; that QEMU has ended may be seen much later, on a host that is short of time.
+// The failing side reports at once; on a loaded host QEMU's end may be seen much later.
 void Machine::Impl::note_late_end()
 {
 	if (qemu_pid <= 0 || qemu.running())

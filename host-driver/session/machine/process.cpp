@@ -29,14 +29,14 @@ struct ChildSetup {
 	char *const *argv, *const *variables;
 	const char *folder; // where it runs; empty: where the caller does
 	int input, output;  // -1: the caller's
-	int kept;           // what it has beside these; -1: nothing
+	int kept;           // inherited besides these; -1: none
 	bool own_session;
 	int last_signal; // that it gets when the calling thread ends; 0: none
 };
 
 namespace {
 
-constexpr int reap_ms = 5000; // of a killed process, and of an exec; what takes the kernel longer is left to it
+constexpr int reap_ms = 5000; // of a killed process, and of an exec; beyond it the kernel finishes alone
 
 constexpr rlim_t most_files = 65536;
 
@@ -85,8 +85,8 @@ void reset_signals(bool all)
 	_exit(127);
 }
 
-// What the child's last words are: errno, or 0 when the program has been started. A process that another thread forks at this
-// moment may keep the pipe open, hence the limit.
+// The child's result: errno, or 0 once the program has started. A process forked by another thread
+// at this moment may keep the pipe open, hence the limit.
 int trouble_of(int pipe_end)
 {
 	int code = 0;
@@ -110,7 +110,8 @@ std::vector<char *> pointers(const std::vector<std::string> &words)
 	return all;
 }
 
-// The settings, and what else is in the environment: of two variables of one name some programs take the first, others the last.
+// The settings, and the rest of the environment: with duplicates some programs take the first
+// variable, others the last.
 std::vector<char *> variables_with(const std::vector<std::string> &settings)
 {
 	std::vector<char *> all = pointers(settings);

@@ -22,12 +22,12 @@ public:
 		// The kernel kills it when the calling thread or its process ends, so a long-lived thread should start it.
 		bool dies_with_parent = true;
 		int input = -1;                      // its stdin; -1: /dev/null
-		int kept = -1;                       // a descriptor of the caller's that it has too, under the same number; -1: none
+		int kept = -1;                       // a descriptor inherited under the same number; -1: none
 		std::filesystem::path folder{};      // where it runs; empty: where the caller does
-		std::vector<std::string> settings{}; // NAME=VALUE, in place of what the environment has
+		std::vector<std::string> settings{}; // NAME=VALUE, override the environment
 	};
-	// Starts argv[0] (a path, or a name in PATH) in a session of its own, stdout and stderr into `log`, with as many open files as it
-	// may have.
+	// Starts argv[0] (a path, or a name in PATH) in its own session, with stdout and stderr
+	// into `log`, and the maximum number of open files.
 	static Process start(const std::vector<std::string> &argv, const std::filesystem::path &log, const Options &options);
 	static Process start(const std::vector<std::string> &argv, const std::filesystem::path &log);
 	// Starts a program that works for the caller, with its terminal; when the calling thread or its process ends it gets SIGTERM. settings:
@@ -52,7 +52,7 @@ private:
 	int pid_ = -1, pidfd_ = -1, code_ = 0;
 };
 
-// Absolute path of a program in PATH, or of one that is named by a path; empty if it cannot be started.
+// Absolute path of a program, from PATH or a given path; empty if it cannot be started.
 std::filesystem::path find_program(const std::string &name);
 
 } // namespace hz

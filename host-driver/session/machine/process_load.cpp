@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The fields behind the name, which may hold anything: state first, user and system time in fields 12 and 13.
+// The fields after the name, which may contain any character: state first, user and system time in
+// fields 12 and 13.
 std::istringstream fields_of(const fs::path &file)
 {
 	std::string text;
@@ -25,8 +26,8 @@ std::istringstream fields_of(const fs::path &file)
 	return std::istringstream(name_end == std::string::npos ? std::string() : text.substr(name_end + 1));
 }
 
-// A thread that reaps a child is called asleep while the kernel works for it, which may take seconds on a loaded host; what it is in
-// tells that it is not.
+// A thread that reaps a child is reported as sleeping while the kernel works for it, which may take
+// seconds on a loaded host; its wait channel shows that.
 bool works_in_the_kernel(const fs::path &thread)
 {
 	std::string call;

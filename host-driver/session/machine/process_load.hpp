@@ -1,4 +1,4 @@
-// ProcessLoad: what another process does with the host's CPUs, from /proc.
+// ProcessLoad: another process's use of the host's CPUs, from /proc.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

@@ -30,8 +30,8 @@ std::string memory_file(const char *id, uint64_t bytes, const std::string &file)
 	return std::string("memory-backend-file,id=") + id + ",size=" + std::to_string(bytes) + ",mem-path=" + quoted(file) + ",share=on";
 }
 
-// As firmware/platform/pci.c places them: the larger one first, above 4 GiB while there is room. The last bytes of the lower window are left
-// for the registers of both functions.
+// Follows firmware/platform/pci.c: the larger one first, above 4 GiB while there is room. The last
+// bytes of the lower window are reserved for the registers of both functions.
 bool bars_fit(uint64_t nand_bytes, uint64_t shm_bytes)
 {
 	uint64_t high = HZ_NAND_IMAGE_MOST, low = (1ull << 30) - 1;
@@ -125,8 +125,8 @@ std::vector<std::string> QemuCommand::arguments(int daemon) const
 	return a;
 }
 
-// Its heap begins large, in large pages (glibc's tunables): a short run takes 6,000 page faults less of 11,000. What the user has set counts
-// more, since it stands behind.
+// The heap begins large, in huge pages (glibc's tunables): a short run has 6,000 page faults less
+// of 11,000. The user's own setting comes later and overrides it.
 std::vector<std::string> QemuCommand::settings()
 {
 	const char *users = std::getenv("GLIBC_TUNABLES");

@@ -1,4 +1,5 @@
-// QemuCommand: the exact command line of the emulated controller. It runs in the run directory, whose files it names without a path.
+// QemuCommand: the exact command line of the emulated controller. It runs in the run directory and
+// names its files without a path.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -36,7 +37,8 @@ struct QemuCommand {
 	static std::vector<std::string> settings();
 };
 
-// The largest shared region for which the machine's PCI windows have room beside such an image of the flash; powers of two, both.
+// The largest shared region that fits the machine's PCI windows together with such an image of the
+// flash; powers of two, both.
 uint64_t most_shm_bytes(uint64_t nand_bytes);
 
 // "key=value,key=value" as QEMU splits it: a doubled comma is a comma of the value.

@@ -1,4 +1,4 @@
-// RangeList: which parts of a stretch of addresses are taken. First fit; free neighbours grow together.
+// RangeList: allocated ranges of an address space. First fit; adjacent free ranges merge.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -13,7 +13,7 @@ class RangeList {
 public:
 	RangeList(uint64_t begin, uint64_t end);
 
-	// The lowest free range of so many bytes (not 0), or nothing.
+	// The lowest free range of this size (not 0), or none.
 	std::optional<uint64_t> take(uint64_t bytes);
 	// The range that was taken at `start` is free again. Throws Error, and changes nothing, if none was taken there.
 	void give(uint64_t start);

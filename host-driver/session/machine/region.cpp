@@ -100,7 +100,7 @@ void Region::clear(BusAddress bus, uint64_t length) const
 	std::byte *pages = at(bus, length);
 	if (!madvise(pages, length, MADV_REMOVE))
 		return;
-	for (uint64_t i = 0; i < length; i += host_page_bytes) // some file systems have no holes; what was never written stays unwritten
+	for (uint64_t i = 0; i < length; i += host_page_bytes) // some file systems lack holes; unwritten pages stay unwritten
 		if (std::memcmp(pages + i, zeros, host_page_bytes))
 			std::memset(pages + i, 0, host_page_bytes);
 }

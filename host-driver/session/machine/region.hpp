@@ -11,7 +11,7 @@
 
 namespace hz {
 
-constexpr uint64_t host_page_bytes = 4096; // what queues, data and PRPs of the region are aligned to
+constexpr uint64_t host_page_bytes = 4096; // alignment of queues, data and PRPs in the region
 
 // "Bus address" of the device = byte offset into the region.
 using BusAddress = uint64_t;
@@ -29,7 +29,7 @@ public:
 
 	hz_shm_header &header() const;
 	const hz_device_config &config() const;
-	// What the firmware has allocated; complete once it is ready or has failed.
+	// The firmware's allocations; complete once it is ready or has failed.
 	const hz_memory_ledger &memory() const;
 	hz_queue_clock &queue_clock(unsigned qid) const;
 	bool virtual_clock() const { return header().virtual_clock != 0; }
@@ -41,7 +41,7 @@ public:
 	// Zeroes whole pages and gives their memory back to the host.
 	void clear(BusAddress bus, uint64_t length) const;
 
-	// Tells a HIL that sleeps on the host bell that something changed.
+	// Wakes a HIL that sleeps on the host bell.
 	void ring_bell() const;
 
 private:

@@ -1,4 +1,4 @@
-// RegionHeap: what is free is always zero, so that handing out costs nothing.
+// RegionHeap: free memory is always zero, so that an allocation costs nothing.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/machine/region_heap.hpp"
 

@@ -1,4 +1,4 @@
-// RegionHeap: the part of the shared region that queues and data buffers lie in, handed out and taken back by whole pages.
+// RegionHeap: allocates queues and data buffers in the shared region, by whole pages.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -7,17 +7,18 @@
 
 namespace hz {
 
-// One thread at a time. Addresses depend on nothing but the order of the calls.
+// One thread at a time. Addresses depend only on the order of the calls.
 class RegionHeap {
 public:
-	// Everything behind HZ_SHM_HEAP_OFFSET, which must be zero; clear() makes it so.
+	// The memory after HZ_SHM_HEAP_OFFSET, which must be zero; clear() makes it so.
 	explicit RegionHeap(Region &region);
 
 	// Page aligned and zero. Throws Error when no range is long enough.
 	BusAddress allocate(uint64_t bytes);
-	// Zeroes it and gives its memory back to the host; nobody may use it any more. Throws Error for what allocate() did not return.
+	// Zeroes the memory and returns it to the host; it must not be used any more. Throws Error
+	// for an address not returned by allocate().
 	void free(BusAddress address);
-	// Takes everything back, also what somebody else had before.
+	// Frees everything, also allocations of earlier users.
 	void clear();
 
 private:

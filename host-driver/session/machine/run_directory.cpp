@@ -1,4 +1,5 @@
-// RunDirectory: a flock says that the owner lives; a janitor removes the directory when the owner's pipe closes.
+// RunDirectory: a flock marks a living owner; a janitor removes the directory when the owner's pipe
+// closes.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/machine/run_directory.hpp"
 
@@ -26,7 +27,7 @@ constexpr int janitor_ms = 2000;
 constexpr int youth_s = 60;               // how long a directory may be in the making
 constexpr const char *lock_name = "lock"; // appears when its maker holds it
 
-// What every run needs: memory of the emulated machine and queues.
+// Minimum of every run: memory of the emulated machine and queues.
 constexpr uint64_t least_bytes = 32 << 20;
 
 uint64_t free_bytes(const fs::path &folder)
@@ -43,7 +44,8 @@ bool is_ours(const fs::path &directory)
 	       info.st_uid == getuid();
 }
 
-// Of a directory of ours: nobody holds it. One without a lock is being made, unless it is old.
+// True if nothing holds the lock. A directory without a lock file is being created, unless it is
+// old.
 bool is_stale(const fs::path &directory)
 {
 	struct stat info {};

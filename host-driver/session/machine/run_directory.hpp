@@ -1,4 +1,5 @@
-// RunDirectory: every temporary file of one machine in one directory of an unforeseeable name, gone when its owner is gone.
+// RunDirectory: every temporary file of one machine in one directory with an unpredictable name,
+// removed with its owner.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -13,7 +14,8 @@ namespace hz {
 
 class RunDirectory {
 public:
-	// In a folder with room for `wanted` bytes where there is one, open to this user alone. Removes directories of dead runs first.
+	// In a folder with room for `wanted` bytes, if there is one; accessible to this user only.
+	// Removes directories of dead runs first.
 	explicit RunDirectory(uint64_t wanted = 0);
 	RunDirectory(const RunDirectory &) = delete;
 	RunDirectory &operator=(const RunDirectory &) = delete;
@@ -23,11 +25,11 @@ public:
 
 	// Where run directories live: $HARTZONE_RUN_BASE alone, or /dev/shm and /tmp. Throws Error when the variable names no folder.
 	static std::vector<std::filesystem::path> bases();
-	// The first of these with so much room, else the one with most.
+	// The first of these with enough room, else the one with most.
 	static std::filesystem::path base(uint64_t wanted);
-	// Removes the directories whose owner is gone; returns how many.
+	// Removes directories of dead owners; returns their number.
 	static unsigned remove_stale();
-	// This user's directories whose owner lives, sorted.
+	// This user's directories with a living owner, sorted.
 	static std::vector<std::filesystem::path> living();
 
 private:

@@ -1,4 +1,4 @@
-// Words of the region that another processor reads while we write them, or writes while we read them.
+// Words of the region that another processor reads or writes concurrently.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 

@@ -33,7 +33,7 @@ void write_all(int fd, const char *data, size_t bytes, off_t at, const std::file
 	}
 }
 
-// What is in [at, end).
+// Copies [at, end).
 void copy_stretch(int in, int out, off_t at, off_t end, const std::filesystem::path &from, const std::filesystem::path &to)
 {
 	const auto piece = std::make_unique<char[]>(piece_bytes);

@@ -1,4 +1,4 @@
-// Copy of a file that is mostly holes: they stay holes.
+// Copies a sparse file and preserves its holes.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace hz {
 
-// What `to` held is gone. Its bytes are in the file system when this returns, not yet on its medium. Throws Error (no room, for one) and
-// Interrupted, and leaves a part of a file then.
+// Replaces `to`. Its bytes are in the file system when this returns, not yet on its medium. Throws
+// Error (no room, for example) and Interrupted, and leaves a partial file then.
 void copy_sparsely(const std::filesystem::path &from, const std::filesystem::path &to);
 
 } // namespace hz

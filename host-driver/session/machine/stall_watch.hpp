@@ -1,9 +1,10 @@
-// StallWatch: tells a guest that is stuck from one that is merely slow.
+// StallWatch: distinguishes a stuck guest from a slow one.
 //
-// A firmware that runs beats: its host interface counts up shm.h's heartbeat, also while it waits for the host. So no beat while
-// somebody waits for the device means one of three: the guest gets no CPU (a loaded host: patience), it burns CPU without coming
-// round (stuck in a loop), or it does not even ask for CPU (stopped, or all harts asleep for good). CPU time and the state of
-// QEMU's threads tell which; wall time alone never does.
+// A running firmware has a heartbeat: its host interface increments shm.h's counter, also while it
+// waits for the host. So a missing beat while a caller waits for the device has one of three
+// causes: the guest gets no CPU (a loaded host: patience), it uses CPU without a beat (stuck in a
+// loop), or it does not even want CPU (stopped, or all harts asleep for good). CPU time and the
+// state of QEMU's threads distinguish them; wall time alone never does.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -16,15 +17,15 @@
 
 namespace hz {
 
-// The time that a process has had: what it slept and what it computed, but not what it waited for a CPU. Limits that tell a peer that does not
-// answer from one that has no chance to do so count this.
+// Time that a process was able to use: sleeping and computing, but not waiting for a CPU. Limits
+// that distinguish a silent peer from one without a chance to answer count this.
 class TimeGiven {
 public:
 	using Clock = std::chrono::steady_clock;
 
 	static constexpr std::chrono::milliseconds longest_step{500}; // as below
 
-	// Call about five times a second. What passed before the first call does not count.
+	// Call about five times a second. Time before the first call does not count.
 	void look(Clock::time_point now, const ProcessLoad &load);
 	Clock::duration passed() const { return passed_; }
 
@@ -38,14 +39,15 @@ class StallWatch {
 public:
 	using Clock = std::chrono::steady_clock;
 
-	static constexpr std::chrono::milliseconds idle_limit{5000};  // of QEMU sleeping without a beat
+	static constexpr std::chrono::milliseconds idle_limit{5000};  // of sleep of QEMU without a beat
 	static constexpr std::chrono::milliseconds busy_limit{20000}; // of CPU time of QEMU without a beat
 	static constexpr std::chrono::milliseconds longest_step{500}; // a longer gap between looks: the host stood, not the guest
 
 	explicit StallWatch(std::chrono::milliseconds busy = busy_limit) : busy_limit_(busy) {}
 
-	// Call about five times a second; `awaited`: somebody waits for the device, else `load` does not matter. With no beat ever (boot)
-	// only sleeping counts. Returns one sentence once the guest is stuck, else nothing.
+	// Call about five times a second; `awaited`: a caller waits for the device, else `load`
+	// does not matter. Before the first beat (boot) only sleeping counts. Returns one sentence
+	// once the guest is stuck, else an empty string.
 	std::string look(Clock::time_point now, uint32_t heartbeat, bool awaited, const ProcessLoad &load);
 
 private:

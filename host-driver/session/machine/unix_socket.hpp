@@ -1,4 +1,4 @@
-// UnixSocket: sockets in a folder whose name may be of any length; the kernel takes 107 bytes.
+// UnixSocket: sockets in a folder with a name of any length; the kernel's limit is 107 bytes.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace hz {
 
-// The address of `folder`/`name`, by way of a descriptor of the folder, as long as this object lives. Throws Error when there is no
-// such folder.
+// The address of `folder`/`name`, through a descriptor of the folder; valid while this object
+// lives. Throws Error if the folder does not exist.
 class UnixAddress {
 public:
 	UnixAddress(const std::filesystem::path &folder, const std::string &name);

@@ -1,4 +1,4 @@
-// AdminQueue: whoever waits reaps for all.
+// AdminQueue: a waiting thread reaps completions for all.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/nvme/admin_queue.hpp"
 

@@ -22,7 +22,7 @@ public:
 
 	AdminQueue(Region &region, Link &link) : region_(region), link_(link) {}
 
-	// Both rings empty and at these places, which are zero; the controller is disabled.
+	// Sets both rings empty and at these addresses, which are zero; the controller is disabled.
 	void place(BusAddress sq, BusAddress cq);
 
 	// Called about every 20 ms while a command is under way.
@@ -47,7 +47,7 @@ private:
 
 	Region &region_;
 	Link &link_;
-	std::mutex lock_; // the fields below, and the order of doorbells; a thread that holds it may ask the link
+	std::mutex lock_; // the fields below, and the order of doorbells; its holder may use the link
 	BusAddress sq_ = 0, cq_ = 0;
 	unsigned tail_ = 0, head_ = 0, unanswered_ = 0;
 	bool phase_ = true;

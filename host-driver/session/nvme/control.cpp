@@ -1,4 +1,4 @@
-// Control: what both kinds have in common.
+// Control: functions common to both kinds.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/nvme/control.hpp"
 

@@ -67,7 +67,7 @@ Descriptor dial_socket(const std::filesystem::path &socket, const Link::Check &c
 	return dial(AF_UNIX, address.get(), address.bytes, check);
 }
 
-// The daemon answers "OK <port>\n", or closes while nobody listens in the guest.
+// The daemon answers "OK <port>\n", or closes while the guest has no listener.
 bool shake_hands(int fd, unsigned port, Clock::time_point until, const Link::Check &check)
 {
 	std::string hello = "CONNECT " + std::to_string(port) + "\n";
@@ -155,7 +155,7 @@ void Link::lost(const char *words)
 	throw Error(words);
 }
 
-// What every wait does between two slices; false when it has lasted long enough.
+// Called between two slices of every wait; false after the time limit.
 bool Link::patient(Clock::time_point until) const
 {
 	check_interrupted();
@@ -246,13 +246,13 @@ uint64_t Link::read64(uint32_t offset) { return ask({HZ_LINK_READ, 8, 0, offset,
 void Link::write32(uint32_t offset, uint32_t value) { ask({HZ_LINK_WRITE, 4, 0, offset, value}); }
 void Link::write64(uint32_t offset, uint64_t value) { ask({HZ_LINK_WRITE, 8, 0, offset, value}); }
 
-// What has been received, without waiting.
+// Takes received IRQs, without waiting.
 bool Link::take_irqs_of(unsigned vector)
 {
 	std::lock_guard hold(lock_);
 	for (hz_link_message message; receive(message, 0ms);) {
 		if (message.type != HZ_LINK_IRQ)
-			throw Error("the firmware sent an answer that nobody asked for");
+			throw Error("the firmware sent an answer without a request");
 		take_irq(message);
 	}
 	return std::exchange(irqs_[vector], 0) != 0;

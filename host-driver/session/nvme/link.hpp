@@ -19,12 +19,13 @@ class Link {
 public:
 	// Called at least every 100 ms while waiting; throws to give up (for example Machine::check).
 	using Check = std::function<void()>;
-	// What limits count; without it the host's clock. Who knows more about the peer leaves out what it could not answer in
-	// (Machine::fair_now).
+	// The clock for limits; by default the host's. A caller with knowledge of the peer can
+	// exclude time in which it could not answer (Machine::fair_now).
 	using Time = std::function<std::chrono::steady_clock::time_point()>;
 
-	// User-space daemon: connects to `socket`, sends "CONNECT port\n", expects "OK …\n"; retries until `timeout`. An attempt that was
-	// begun is seen through: a daemon whose caller leaves before the answer spins for ever.
+	// User-space daemon: connects to `socket`, sends "CONNECT port\n", expects "OK …\n";
+	// retries until `timeout`. An attempt is never abandoned: the daemon spins for ever if its
+	// caller leaves before the answer.
 	static Link connect_daemon(const std::filesystem::path &socket, unsigned port, std::chrono::milliseconds timeout, Check check = {},
 				   Time time = {});
 	// Kernel vhost-vsock: AF_VSOCK.
@@ -35,7 +36,7 @@ public:
 	Link &operator=(const Link &) = delete;
 	~Link();
 
-	// Ends the connection; whoever asks afterwards gets an Error.
+	// Ends the connection; later callers get an Error.
 	void hang_up();
 
 	// Throw Error when the register is refused, the peer breaks the protocol, is gone, or is silent for 60 seconds.
@@ -44,8 +45,9 @@ public:
 	void write32(uint32_t offset, uint32_t value);
 	void write64(uint32_t offset, uint64_t value);
 
-	// Sleeps until an IRQ of `vector` was received since the last call, or the timeout; true if there was one. Others may ask
-	// meanwhile, and may then have received it: the timeout should be short where that matters.
+	// Sleeps until an IRQ of `vector` was received since the last call, or the timeout; true if
+	// there was one. A concurrent caller may have taken it: use a short timeout if that
+	// matters.
 	bool wait_irq(unsigned vector, std::chrono::milliseconds timeout);
 
 	std::chrono::steady_clock::time_point now() const { return time_ ? time_() : std::chrono::steady_clock::now(); }

@@ -25,7 +25,7 @@ fs::path link_of(const Machine &machine, uint32_t nsid)
 	return machine.run_directory() / (nsid == 1 ? "promises" : "promises." + std::to_string(nsid));
 }
 
-// The file becomes one that promises nothing, for whatever will be there next.
+// Voids the file, for the next namespace in its place.
 void forget(const fs::path &file)
 {
 	const Descriptor record(open(file.c_str(), O_RDWR | O_CLOEXEC));
@@ -108,7 +108,7 @@ void PromiseFile::Record::deallocate(std::span<const std::byte> ranges)
 	}
 }
 
-// Of an append nobody knows where it goes, but nothing is promised there.
+// The address of an append is unknown, but nothing is acknowledged there.
 void PromiseFile::Record::copy(uint64_t to_lba, std::span<const std::byte> ranges)
 {
 	uint64_t sectors = 0;

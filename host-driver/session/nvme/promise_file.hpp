@@ -1,5 +1,6 @@
-// PromiseFile: what all users of a served device owe the record of its image (keep/ack_record.hpp): what they reset or overwrite was
-// promised to nobody any more. The record's own user keeps it by itself.
+// PromiseFile: every user of a served device must update the record of its image
+// (keep/ack_record.hpp): resets and overwrites revoke acknowledgements. The record's own user
+// updates it itself.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -20,7 +21,7 @@ class Machine;
 inline constexpr uint64_t promise_entries_at = 4096, promise_entry_bytes = 32;
 inline constexpr uint64_t promise_foreign_at = 2048; // a byte: not 0 once others have written sectors that can be overwritten
 
-inline constexpr uint64_t promise_void = 0x30646b6361'7a68; // "hzackd0": a first word behind which nothing is promised, of whatever size
+inline constexpr uint64_t promise_void = 0x30646b6361'7a68; // "hzackd0": first word of a void record, of any size
 
 // Of a namespace: IMAGE.acked, IMAGE.acked.2, …
 std::filesystem::path ack_record_of(const std::filesystem::path &image, uint32_t nsid = 1);
@@ -29,12 +30,13 @@ class PromiseFile {
 public:
 	// The owner, before it lets others in: they find the records through the run directory.
 	static void show(const Machine &machine);
-	// Before the admin command: what a namespace held that is deleted was promised to nobody. Throws Error as below.
+	// Before the admin command: revokes the acknowledgements of a deleted namespace. Throws
+	// Error as below.
 	static void before_admin(const Machine &machine, const nvme_sqe &sqe);
 	// Nothing is done where no record is shown.
 	explicit PromiseFile(const Machine &machine) : machine_(machine) {}
-	// Before the command is submitted: from then on the sectors may hold something else. data: what it brings, if that is known. Throws
-	// Error if the record cannot be written.
+	// Before the command is submitted: from then on the sectors may change. data: of the
+	// command, if known. Throws Error if the record cannot be written.
 	void before(const nvme_sqe &sqe, std::span<const std::byte> data);
 
 private:
@@ -58,7 +60,7 @@ private:
 	};
 
 	const Machine &machine_;
-	std::map<uint32_t, Record> records_; // of namespaces that commands were for
+	std::map<uint32_t, Record> records_; // of namespaces addressed so far
 };
 
 } // namespace hz

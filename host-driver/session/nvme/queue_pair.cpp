@@ -150,7 +150,7 @@ void QueuePair::check_bytes(uint64_t bytes) const
 			    std::to_string(options_.data_bytes));
 }
 
-// A completion that may follow is one whose time the ring still has (protocol/shm.h).
+// A completion can be followed only while the ring still has its time (protocol/shm.h).
 void QueuePair::check_rule(uint64_t rule) const
 {
 	const uint64_t back = hz_arrival_back(rule), think_ns = hz_arrival_think_ns(rule);
@@ -228,7 +228,7 @@ uint64_t QueuePair::submit_raw(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns)
 	return place(cid, sqe, arrival_ns);
 }
 
-// What stands in the record for a command's arrival: its time, or the rule for it.
+// Encodes a command's arrival in the record: its time, or the rule for it.
 uint64_t QueuePair::arrival_word(uint64_t arrival_ns)
 {
 	if (arrival_ns & HZ_ARRIVAL_FOLLOWS)
@@ -285,7 +285,7 @@ void QueuePair::note_completed(const Completion &c)
 	date_followers();
 }
 
-// What the controller found right may have changed on the way here.
+// The data may have changed between the controller's check and here.
 void QueuePair::check_tuples(Completion &c) const
 {
 	if (tuples_ && !c.status)
@@ -348,10 +348,11 @@ void QueuePair::check_device(bool long_wait) const
 			    ": a doorbell or a time of its was impossible; delete the queue");
 }
 
-// Asks to be woken: `wake_at` and then `waiters` are stored before `completed` is read again, the HIL does the reverse. Who asks for more than
-// one completion and finds one does not sleep: the HIL may wait for what this thread does next, and wakes only a thread that had asked before.
-// No yields before: on a host that is busy each puts the thread behind whoever computes, for as long as that may, and what it waits for
-// behind that. False if nothing came for as long as a sleep may last.
+// Asks to be woken: `wake_at` and then `waiters` are stored before `completed` is read again, the
+// HIL does the reverse. A thread that asks for more than one completion and finds one does not
+// sleep: the HIL may wait for this thread's next step, and wakes only threads that had asked
+// before. No yields before sleeping: on a busy host each yield puts the thread behind computing
+// threads for their whole time slices. False if nothing came within the longest sleep.
 bool QueuePair::sleep_for_completions(unsigned wanted)
 {
 	auto *word = reinterpret_cast<uint32_t *>(&clock_.completed);
@@ -396,7 +397,8 @@ void QueuePair::close()
 {
 	if (outstanding_)
 		throw Error("queue " + std::to_string(qid_) + " is closed with commands outstanding");
-	// The device may have run up to the last promise already: where time stands must not depend on when it sees the end.
+	// The device may already have run up to the last promise: the end of device time must not
+	// depend on when it sees this one.
 	uint64_t end = consumed_ ? last_completion_ns_ + options_.turnaround_ns : 0;
 	publish(horizon_ns_ == UINT64_MAX ? end : std::max(end, horizon_ns_));
 	open_ = false;

@@ -49,19 +49,20 @@ struct QueueOptions {
 	uint64_t data_bytes = 128 << 10; // buffer per command id: whole 4 KiB, at most 512 KiB
 	uint32_t turnaround_ns = 4000;   // a command caused by a completion arrives at least this much later
 	uint32_t nsid = 1;               // namespace that the queue's commands are for
-	// Writes and appends take zeros from one buffer, not what is in their id's: the device reads every page of it, and the kernel makes each
-	// page that is read, also of buffers that nobody has filled.
+	// Writes and appends send zeros from one shared buffer instead of their own: the device
+	// reads every page of a buffer, and the kernel allocates each page on a read, even if it
+	// was never filled.
 	bool writes_zeros = false;
 };
 
-// Where the parts of a queue pair lie in its memory; the submission queue is at 0.
+// Offsets of the parts of a queue pair in its memory; the submission queue is at 0.
 struct QueueLayout {
 	uint64_t cq, lists, list_stride, tuples, data, bytes;
 };
 // Throws Error for options that no queue can have.
 QueueLayout layout_of(const QueueOptions &options);
 
-// A queue pair that the device has: its id, its memory, and the page of the shadow doorbells.
+// A queue pair of the device: its id, its memory, and the page of the shadow doorbells.
 struct QueueGrant {
 	unsigned qid = 0;
 	BusAddress memory = 0, doorbells = 0;
@@ -98,8 +99,9 @@ public:
 	BusAddress data_bus(uint16_t cid) const;
 	BusAddress list_bus(uint16_t cid) const;
 
-	// Commands for the queue's namespace, which submit() and submit_raw() put in the place of own_namespace. submit() adds the id, protection
-	// information where the device has it (queue_tuples.hpp), and, for data_bytes != 0, the PRPs of its buffer.
+	// Builders of commands for the queue's namespace; submit() and submit_raw() replace
+	// own_namespace. submit() adds the id, protection information if the device has it
+	// (queue_tuples.hpp), and, for data_bytes != 0, the PRPs of its buffer.
 	static constexpr uint32_t own_namespace = NVME_NSID_ALL - 1; // no device has so many
 	static nvme_sqe read(uint64_t lba, uint32_t sectors);
 	static nvme_sqe write(uint64_t lba, uint32_t sectors, bool fua = false);
@@ -115,24 +117,28 @@ public:
 	// Bytes that a command moves by its opcode and fields.
 	static constexpr uint64_t bytes_of(const nvme_sqe &sqe);
 
-	// Places a command. arrival_ns: device time of its doorbell, at most HZ_ARRIVAL_MOST_NS; raised to the latest arrival so far if
-	// earlier (a queue is in order). Earlier than the promised horizon is a bug in the caller and throws. Returns the arrival time used.
-	// Or hz_arrival_following(), under the virtual clock, for a command that follows a completion which need not be there yet; behind
-	// it only such commands are placed until it has completed.
-	// data_bytes: of the id's buffer; ~0: taken from the opcode (sectors × 4096, or none).
+	// Places a command. arrival_ns: device time of its doorbell, at most HZ_ARRIVAL_MOST_NS;
+	// raised to the latest arrival so far if earlier (a queue is in order). A time before the
+	// promised horizon is a bug in the caller and throws. Returns the arrival time used. Under
+	// the virtual clock arrival_ns may also be hz_arrival_following(), for a command that
+	// follows a future completion; until that has completed, only such commands may be placed
+	// after it. data_bytes: of the id's buffer; ~0: taken from the opcode (sectors × 4096, or
+	// none).
 	uint64_t submit(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns, uint64_t data_bytes = ~0ull);
 	// The same, PRPs and everything else as the caller made them, but the id and own_namespace.
 	uint64_t submit_raw(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns);
 
 	// Completions that are there now, in device order; the span lives until the next reap() or wait().
 	std::span<const Completion> reap();
-	// At least one completion; throws Error when the machine dies, Interrupted after Ctrl-C. Nothing outstanding: empty.
-	// Under the virtual clock promise first: what is not published is not waited for. At best it sleeps until there are `wanted`, or all.
+	// At least one completion; throws Error when the machine dies, Interrupted after Ctrl-C.
+	// Empty if nothing is outstanding. Under the virtual clock promise first: unpublished
+	// commands are not waited for. Preferably sleeps until there are `wanted`, or all.
 	std::span<const Completion> wait(unsigned wanted = 1);
 
-	// Horizon (virtual clock), at most HZ_ARRIVAL_MOST_NS or UINT64_MAX. open(): this queue takes part in time from now on; nothing arrives
-	// before first_arrival_ns.
-	// A run of several queues opens all of them with 0 before the first promise: until then device time stands.
+	// Horizon (virtual clock), at most HZ_ARRIVAL_MOST_NS or UINT64_MAX. open(): this queue
+	// takes part in time from now on; nothing arrives before first_arrival_ns. A run with
+	// several queues opens all of them with 0 before the first promise: until then device time
+	// stands.
 	void open(uint64_t first_arrival_ns = 0);
 	void promise_until(uint64_t horizon_ns);
 	void promise_nothing_more() { promise_until(UINT64_MAX); }
@@ -145,7 +151,8 @@ public:
 
 private:
 	enum class IdState : uint8_t { free, acquired, under_way };
-	// A command whose arrival is known when a completion of that number, counted from the queue's creation, is.
+	// A command whose arrival is determined by the completion with this number, counted from
+	// the queue's creation.
 	struct Following {
 		uint16_t cid;
 		uint64_t completion, think_ns;
@@ -157,7 +164,8 @@ private:
 	void check_arrival(uint64_t arrival_ns) const;
 	void check_rule(uint64_t rule) const;
 	void check_horizon(uint64_t horizon_ns) const;
-	// Whose buffer a command's data lie in: the id's own, or that of the id which is never acquired and so stays zero.
+	// The data buffer of a command: the id's own, or that of an id that is never acquired and
+	// so stays zero.
 	uint16_t buffer_of(uint16_t cid, const nvme_sqe &sqe) const;
 	uint64_t arrival_word(uint64_t arrival_ns);
 	uint64_t place(uint16_t cid, nvme_sqe sqe, uint64_t arrival_ns);

@@ -1,4 +1,4 @@
-// QueueTable: which queue ids are taken, by whom, and the region's memory that goes with them.
+// QueueTable: allocated queue ids, their holders, and their memory in the region.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -16,22 +16,24 @@ namespace hz {
 
 constexpr unsigned any_queue = 0; // as an id: the lowest that is free
 
-// Whoever holds queue pairs beside the owner.
+// A holder of queue pairs other than the owner.
 class Holder {
 public:
 	virtual ~Holder() = default;
 	virtual std::string name() const = 0; // "process 17"
-	// It has left, and what it holds is about to be given back. False again if that has failed.
+	// It has left, and its queues are about to be returned. False again if that has failed.
 	virtual bool gone() const = 0;
 };
 
-// Any thread may call. What belongs to an id that is not taken is zero: its clock record, its doorbells, and all free memory.
+// Any thread may call. The memory of a free id is zero: its clock record, its doorbells, and all
+// free memory.
 class QueueTable {
 public:
 	// check: called at least every 100 ms while a call waits; throws to give up.
 	QueueTable(Region &region, std::function<void()> check);
 
-	// Everything is free again; doorbells: the page of the shadow doorbells, which is made here and is the table's first memory.
+	// Frees everything; doorbells: the page of the shadow doorbells, the table's first
+	// allocation.
 	void reset();
 	BusAddress doorbells() const { return doorbells_; }
 
@@ -39,12 +41,14 @@ public:
 	BusAddress allocate(uint64_t bytes);
 	void free(BusAddress address);
 
-	// An id, or any, and memory for a queue pair of this shape; the device does not know of it yet. holder: none for the owner.
-	// Waits for a holder of the id that is gone already. Throws Error, and changes nothing, when the id is taken or there is no room.
+	// Allocates an id, or any, and memory for a queue pair of this shape; the device does not
+	// know of it yet. holder: none for the owner. Waits for a departing holder of the id.
+	// Throws Error, and changes nothing, if the id is taken or there is no room.
 	QueueGrant take(unsigned qid, const QueueOptions &options, std::shared_ptr<const Holder> holder = nullptr);
-	// The device has no such queue pair any more. Of an id that is not taken: nothing happens.
+	// The device has deleted this queue pair. No effect for a free id.
 	void give(unsigned qid);
-	// In place of a user who has left: reads what was completed, so that no completion waits for room, and leaves device time.
+	// Acts for a user that has left: reads completions, so that none waits for room, and leaves
+	// device time.
 	void play_user(unsigned qid) const;
 
 private:

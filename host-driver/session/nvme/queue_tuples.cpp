@@ -8,7 +8,7 @@ namespace hz {
 
 namespace {
 
-// The application tag stays 0, and unchecked: it belongs to whoever has a use for it.
+// The application tag stays 0 and unchecked: it is the application's.
 constexpr uint32_t checks = HZ_CHECK_GUARD | HZ_CHECK_REFERENCE;
 constexpr uint32_t own_fields = NVME_RW_PRACT | uint32_t(HZ_CHECK_ALL) << NVME_RW_PRCHK_SHIFT;
 
@@ -17,7 +17,8 @@ uint16_t guard_of(std::span<const std::byte> data, uint32_t index)
 	return hz_crc16(0, data.subspan(size_t(index) * HZ_SECTOR_BYTES, HZ_SECTOR_BYTES).data(), HZ_SECTOR_BYTES);
 }
 
-// What a command wants of the controller beside its LBA as the reference tag; none: it has no protection information.
+// Protection fields of a command besides its LBA as the reference tag; none: no protection
+// information.
 uint32_t fields_of(uint8_t opcode)
 {
 	switch (opcode) {

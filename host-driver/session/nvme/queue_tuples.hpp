@@ -1,5 +1,6 @@
-// Protection information of a queue's commands on a device of type 1: from this process's memory to flash and back, each sector's guard and
-// reference tag are made when a command is submitted, checked by the controller on receipt and before it answers, and checked here again.
+// Protection information of a queue's commands on a device of type 1, from this process's memory to
+// flash and back: each sector's guard and reference tag are generated at submission, checked by the
+// controller on receipt and before its answer, and checked here again.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -18,10 +19,11 @@ public:
 	QueueTuples(Region &region, BusAddress memory, unsigned depth, uint64_t most_sectors);
 	static uint64_t bytes_per_id(uint64_t most_sectors);
 
-	// Completes a command that moves, makes or reads sectors; `data` is the id's buffer. One that says itself what to do with protection
-	// information (PRACT, PRCHK or MPTR) stays as it is.
+	// Completes a command that moves, creates or reads sectors; `data` is the id's buffer. A
+	// command with its own protection fields (PRACT, PRCHK or MPTR) is unchanged.
 	void protect(uint16_t cid, nvme_sqe &sqe, std::span<const std::byte> data);
-	// Of the last command of the id, which has succeeded: 0, or the status of a check that what was read fails.
+	// For the last, successful command of the id: 0, or the status of a failed check of the
+	// data read.
 	uint16_t check(uint16_t cid, std::span<const std::byte> data) const;
 
 private:

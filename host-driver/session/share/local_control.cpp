@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto ready_limit = 60s;
 constexpr auto admin_limit = 60s;
-constexpr auto reclaim_limit = 24h; // the device may stand still for as long as another process likes; its end is noticed otherwise
+constexpr auto reclaim_limit = 24h; // the device may stand still for as long as another process likes; its death is detected separately
 
 Link connect(Machine &machine, std::chrono::milliseconds timeout)
 {
@@ -123,7 +123,7 @@ QueueGrant LocalControl::lease_queue(unsigned qid, const QueueOptions &options, 
 	const QueueGrant grant = table_.take(qid, options, std::move(holder));
 	try {
 		create_pair(grant, options);
-	} catch (const NvmeError &) { // refused; after any other failure nobody knows what the device has
+	} catch (const NvmeError &) { // refused; after any other failure the device's state is unknown
 		table_.give(grant.qid);
 		throw;
 	}

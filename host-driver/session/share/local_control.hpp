@@ -1,5 +1,5 @@
-// LocalControl: the controller as the machine's owner uses it: register link, admin queue, and the table of queue pairs and memory. All
-// that another process gets comes from here (service.hpp).
+// LocalControl: the controller for the machine's owner: register link, admin queue, and the table
+// of queue pairs and memory. All leases of other processes come from here (service.hpp).
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -15,7 +15,8 @@
 
 namespace hz {
 
-// Any thread may call what Control declares; the rest is for the owner's own, with no other call under way.
+// Any thread may call the functions of Control; the rest is for the owner, with no other call under
+// way.
 class LocalControl final : public Control {
 public:
 	// Connects the register link. The controller is left as it is.
@@ -36,12 +37,12 @@ public:
 	QueueGrant create_queue(unsigned qid, const QueueOptions &options) override;
 	void delete_queue(unsigned qid) override;
 
-	// For the service: while it is closed, commands of others end with an Error.
+	// For the service: while closed, commands of others end with an Error.
 	void close(bool closed) { queue_.close(closed); }
-	// The same as create_queue for somebody else.
+	// The same as create_queue, for another process.
 	QueueGrant lease_queue(unsigned qid, const QueueOptions &options, std::shared_ptr<const Holder> holder);
-	// The same as delete_queue for all queue pairs of a user who is gone: plays his part on each of them until the commands that are in
-	// the device are done. One that is gone is taken out of the set.
+	// The same as delete_queue for all queue pairs of a dead user: acts for it on each of them
+	// until the commands in the device are done. A deleted one is taken out of the set.
 	void reclaim_queues(std::set<unsigned> &qids);
 
 private:

@@ -57,7 +57,7 @@ lease::Reply RemoteControl::ask(lease::Request request)
 {
 	std::lock_guard hold(lock_);
 	request.tag = ++tag_;
-	send(machine_.owner_connection(), &request, sizeof(request), MSG_NOSIGNAL); // an owner who hung up may have said why
+	send(machine_.owner_connection(), &request, sizeof(request), MSG_NOSIGNAL); // an owner that hung up may have sent a reason
 	lease::Reply reply;
 	do
 		reply = receive();
@@ -80,7 +80,7 @@ void RemoteControl::free(BusAddress address) { ask({.ask = Ask::free, .value = a
 
 QueueGrant RemoteControl::create_queue(unsigned qid, const QueueOptions &options)
 {
-	layout_of(options); // throws for what the owner would refuse
+	layout_of(options); // throws as the owner would
 	const lease::Reply reply = ask({.ask = Ask::create_queue, .qid = qid, .depth = options.depth, .value = options.data_bytes});
 	return {reply.qid, reply.value, reply.doorbells};
 }

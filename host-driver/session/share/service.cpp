@@ -18,13 +18,13 @@ namespace hz {
 
 namespace {
 
-constexpr int accept_pause_ms = 100; // after a failure, of which most last: no descriptors are left
+constexpr int accept_pause_ms = 100; // after a failure, mostly persistent: no descriptors are left
 
 Descriptor listen_in(const std::filesystem::path &folder)
 {
 	const UnixAddress address(folder, lease::socket_name);
 	Descriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-	// The mode of the descriptor is the most that the name gets.
+	// The descriptor's mode limits the mode of the name.
 	if (!listener || fchmod(listener.get(), 0600) || bind(listener.get(), address.get(), address.bytes) ||
 	    listen(listener.get(), SOMAXCONN))
 		throw_errno("cannot open " + (folder / lease::socket_name).string() + " to other processes");

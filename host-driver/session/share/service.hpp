@@ -1,7 +1,7 @@
 // Service: lets other processes of this user attach to the device, through the socket `control` in its run directory.
 //
-// Each gets queue pairs and memory of its own and has its admin commands run; when it leaves or dies, all that goes back. It costs no
-// CPU while nobody asks.
+// Each gets its own queue pairs and memory, and runs admin commands through the service; when it
+// leaves or dies, all leases return. The service uses no CPU while idle.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -25,7 +25,7 @@ public:
 	Service(const std::filesystem::path &run_directory, LocalControl &control);
 	Service(const Service &) = delete;
 	Service &operator=(const Service &) = delete;
-	// Hangs up on everybody. What they held stays theirs: they may still be writing into it.
+	// Disconnects all processes. Their memory is not reused: they may still be writing into it.
 	~Service();
 
 	// How many are attached.

@@ -1,4 +1,4 @@
-// Tenant: a request, what it does, a reply; and in the end everything back.
+// Tenant: receives a request, executes it, replies; in the end returns all leases.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/share/tenant.hpp"
 
@@ -44,7 +44,7 @@ void Tenant::start()
 	thread_ = std::thread([self = shared_from_this()] { self->serve(); });
 }
 
-// Whoever closes a connection with something unread in it takes away what he has sent last.
+// Closing a connection with unread data would discard the last message sent.
 void Tenant::refuse(const char *why)
 {
 	lease::Reply reply{.tag = 1};
@@ -85,7 +85,7 @@ void Tenant::serve()
 	finished_ = true;
 }
 
-// False when the process has hung up, the service ends, or what came is no request.
+// False when the process has disconnected, the service ends, or the message is no request.
 bool Tenant::receive(lease::Request &request) const
 {
 	pollfd items[2] = {{connection_.get(), POLLIN, 0}, {stop_, POLLIN, 0}};

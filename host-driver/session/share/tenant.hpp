@@ -1,4 +1,5 @@
-// Tenant: one attached process as the owner sees it: its connection, what it holds, and the thread that serves it.
+// Tenant: the owner's side of one attached process: its connection, its leases, and the thread that
+// serves it.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -22,7 +23,8 @@ public:
 	void start();
 	// Instead of start(): the answer to hello.
 	void refuse(const char *why);
-	// Its thread has ended, and what it held has been given back unless the service or the machine ended first, or the device refused.
+	// Its thread has ended, and its leases have been returned, unless the service or the
+	// machine ended first, or the device refused.
 	bool finished() const { return finished_; }
 	void join();
 

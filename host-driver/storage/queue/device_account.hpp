@@ -1,4 +1,5 @@
-// DeviceAccount: how many commands of each kind a store gave to its device, how many bytes, and how long they took; as table and JSON.
+// DeviceAccount: number, bytes and latency of a store's commands to its device, by kind; as table
+// and JSON.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -26,10 +27,10 @@ struct DeviceAccount {
 	uint64_t begin_ns = 0, end_ns = 0; // arrival of the first command, completion of the last
 };
 
-// What came later is added to it.
+// Adds later counters.
 void add(DeviceAccount &account, const DeviceAccount &later);
 nlohmann::json json_of(const DeviceAccount &account);
-// A line for each kind of command that there was, below one of titles.
+// A line for each kind of command that occurred, below a title line.
 std::string table_of(const DeviceAccount &account);
 
 } // namespace hz::store

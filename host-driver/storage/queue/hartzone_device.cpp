@@ -15,7 +15,8 @@ constexpr uint64_t no_end = UINT64_MAX / block_bytes;
 
 uint32_t smaller_limit(uint32_t a, uint32_t b) { return a && b ? std::min(a, b) : std::max(a, b); }
 
-// The one place that says how data are made durable at once: protected from a loss of power where the device does that, else on flash.
+// The one place that makes a write durable at once: with power-loss protection if the device has
+// it, else on flash (FUA).
 nvme_sqe durable(nvme_sqe sqe, bool protection)
 {
 	if (protection)
@@ -112,7 +113,7 @@ ZoneState HartzoneDevice::state(uint32_t zone)
 	return state_of(descriptor);
 }
 
-// Of sequential zones; the trace counts all.
+// Position among sequential zones; the trace counts all zones.
 HartzoneDevice::Spot HartzoneDevice::spot(uint32_t zone, uint64_t block) const
 {
 	return {start_of(zone) + block, no_end, {.zoned = true, .zone = zone, .offset = block * block_bytes}};
@@ -211,7 +212,7 @@ bool HartzoneDevice::overwrite(uint32_t zone, uint64_t block, std::span<const st
 	return !run(Command::in_place, sqe, record, data, {}, NVME_HZ_IN_PLACE_BUDGET).status;
 }
 
-// As many commands as their limit of blocks asks for.
+// Splits into commands at their limit of blocks.
 void HartzoneDevice::copy(uint32_t zone, uint64_t block, std::span<const CopySource> from)
 {
 	std::vector<nvme_copy_range> ranges;

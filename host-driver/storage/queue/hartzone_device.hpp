@@ -1,4 +1,5 @@
-// HartzoneDevice: the device of stores, by a queue pair of a machine that is up; counts and records what is asked of it.
+// HartzoneDevice: the device of stores, on a queue pair of a running machine; counts and records
+// its commands.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -22,8 +23,9 @@ public:
 
 class HartzoneDevice : public ZonedDevice {
 public:
-	// On a namespace. `trace`: takes all commands but reports of zones; may be nullptr. `most_transfer`: bytes of a command at most, up to
-	// 512 KiB. Throws Error where there is no such namespace, or it keeps no data.
+	// On a namespace. `trace`: takes all commands except zone reports; may be nullptr.
+	// `most_transfer`: bytes of a command at most, up to 512 KiB. Throws Error if the namespace
+	// does not exist, or keeps no data.
 	HartzoneDevice(Controller &controller, uint32_t nsid, trace::NativeWriter *trace, uint64_t most_transfer = 128 << 10);
 
 	const DeviceShape &shape() const override { return shape_; }
@@ -41,9 +43,9 @@ public:
 	void deallocate(uint64_t block, uint64_t blocks) override;
 	void flush() override;
 
-	// What was counted since the last call.
+	// Counters since the last call.
 	DeviceAccount take_account();
-	// Of all commands with their times: two runs of the same digest had the same.
+	// Of all commands with their times: equal digests mean equal runs.
 	std::string digest() const { return digest_.text(); }
 	// When the next command arrives, if it follows at once.
 	uint64_t now_ns() const { return queue_->next_arrival_ns(); }

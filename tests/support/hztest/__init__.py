@@ -1,2 +1,2 @@
-"""What tests and benches in Python share: whether what they need is there, and machines to run images on."""
+"""Shared by tests and benches in Python: checks of their needs, and machines to run images on."""
 # SPDX-License-Identifier: BSD-3-Clause

@@ -1,4 +1,4 @@
-"""What must be there before a test can run."""
+"""Requirements of a test."""
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
 import os

@@ -5,7 +5,7 @@ import pathlib
 
 
 def naming(word):
-    """Those whose command line has this word in it."""
+    """Those with this word in their command line."""
     def has(pid):
         try:
             return str(word).encode() in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()

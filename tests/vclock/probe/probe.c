@@ -450,7 +450,7 @@ static void ask(const struct probe_job *job)
 	}
 }
 
-/* The log has what is left in arg2, then the time that each job took. */
+/* The log has the remainder in arg2, then the time of each job. */
 static void scene_bulk(void)
 {
 	for (uint64_t i = 0; i < PARAMETERS->rounds; i++) {

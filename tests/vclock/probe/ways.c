@@ -1,4 +1,4 @@
-/* Freezes whose branches look at something that chance decides: at which compilers like to give each way its own end. */
+/* Freezes with branches on random values: compilers like to give each branch its own end there. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port_arch.h"
 

@@ -31,7 +31,7 @@ static inline _Noreturn void machine_rest(void)
 		lt_spin_while(&never, 0);
 }
 
-/* What was measured is in RAM, where bench.py looks for it. END before the finisher, in one piece. */
+/* The results are in RAM, where bench.py reads them. END before the finisher, in one piece. */
 static inline _Noreturn void machine_end(struct block *block, uint64_t code)
 {
 	block->code = code;

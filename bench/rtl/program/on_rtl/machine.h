@@ -20,7 +20,8 @@ static inline void machine_begin(void) {}
 
 static inline void spend(uint64_t turns);
 
-/* Far from what is measured: by plain loads, since LR keeps Rocket's cache from answering others, and seldom. */
+/* Disturbs the measurement little: by plain loads, since LR keeps Rocket's cache from answering
+ * others, and seldom. */
 static inline void await_at_least(lt_word *w, uint64_t value)
 {
 	while (lt_peek(w) < value)

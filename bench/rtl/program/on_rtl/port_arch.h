@@ -1,7 +1,7 @@
-/* libthread's port to RTL that has neither Zawrs nor hints: time is not asked for, and who waits reads again and again.
+/* libthread's port to RTL without Zawrs or hints: time is not queried, and waiters poll.
  *
- * Shared words are read and written as an ordinary port would do it, by plain loads and stores with fences; with SHARED_BY_LR as the port to
- * the virtual clock does it, by LR and AMOSWAP. */
+ * Shared words are read and written as an ordinary port would, by plain loads and stores with
+ * fences; with SHARED_BY_LR as in the port to the virtual clock, by LR and AMOSWAP. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_PORT_ARCH_H
 #define LT_PORT_ARCH_H

@@ -1,4 +1,4 @@
-// FileStack: who stands on whom.
+// FileStack: construction order of the layers.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/hzfs/stack/file_stack.hpp"
 

@@ -1,4 +1,5 @@
-// FileStack: the layer of files on a device, with IOTailor in between where that is asked for; and its counters as JSON.
+// FileStack: the file layer on a device, optionally with IOTailor in between; and its counters as
+// JSON.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -13,12 +14,12 @@
 
 namespace hz::fs {
 
-// Bytes of a command at most: with IOTailor a superpage is one.
+// Maximum bytes of a command: with IOTailor, a superpage.
 inline uint64_t most_transfer(const LayerWays &ways) { return (ways.iotailor ? 512 : 128) << 10; }
 
 class FileStack {
 public:
-	// The device is formatted. Throws what is in the way.
+	// The device must be formatted. Throws Error, DeviceError or Damaged.
 	FileStack(Controller &controller, store::HartzoneDevice &device, const LayerWays &ways);
 
 	FileLayer &layer() { return *layer_; }

@@ -1,4 +1,4 @@
-// LayerWays: how the layer of files works, as commands are told and as results tell.
+// LayerWays: options of the file layer, from command lines and in results.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace hz::fs {
 
 struct LayerWays {
-	uint32_t nsid = 1; // of the namespace that the files lie in
+	uint32_t nsid = 1; // of the namespace with the files
 	bool in_place = false, slack = false, copy_offload = false, iotailor = false;
 	std::optional<CleanerKnobs> cleaner{}; // in the background
 };

@@ -18,8 +18,8 @@ struct File {
 	uint64_t time = 0;
 	std::vector<Extent> extents;
 	uint64_t written = 0; // bytes of the extents
-	Bytes tail;           // bytes behind them, which are in memory only
-	uint32_t logged = 0;  // so many extents are in the metadata log as they are
+	Bytes tail;           // bytes after the extents, in memory only
+	uint32_t logged = 0;  // number of extents recorded in the metadata log
 	unsigned handles = 0; // of programs that have it open
 	bool removed = false; // has no path any more; its extents live until the last handle goes
 
@@ -34,7 +34,7 @@ public:
 
 	std::shared_ptr<File> find(const std::string &path) const; // nullptr: there is none
 	bool has_folder(const std::string &path) const { return folders_.contains(path); }
-	// Names, without the path, of what lies directly in a folder.
+	// Names, without the path, of the entries of a folder.
 	std::set<std::string> names_in(const std::string &folder) const;
 	const std::map<std::string, std::shared_ptr<File>> &files() const { return files_; }
 

@@ -1,4 +1,4 @@
-// Changes as bytes: kind, path, then what the kind has.
+// Changes as bytes: kind, path, then the fields of the kind.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/rocksdb/store/change.hpp"
 

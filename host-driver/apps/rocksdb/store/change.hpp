@@ -1,4 +1,5 @@
-// Change: one step of the store's files and folders, as the metadata log keeps it. A snapshot is the changes that lead to it from nothing.
+// Change: one step of the store's files and folders, as recorded in the metadata log. A snapshot is
+// the list of changes from an empty store.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -10,7 +11,8 @@
 
 namespace hz::store {
 
-// How long data live, from what their writer says; data that die together share zones. What is durable comes first.
+// Lifetime of data, from the writer's hint; data of one lifetime share zones. Durable ones come
+// first.
 enum class Lifetime : uint8_t { journal, manifest, unknown, brief, medium, lasting, extreme };
 inline constexpr unsigned lifetimes = 7;
 inline bool is_durable(Lifetime lifetime) { return lifetime <= Lifetime::manifest; }
@@ -25,8 +27,8 @@ struct Extent {
 enum class ChangeKind : uint8_t {
 	make_folder = 1,
 	remove_folder,
-	create, // an empty file in place of any that has the path
-	rename, // in place of any that has the path `to`
+	create, // an empty file; replaces a file with this path
+	rename, // replaces a file with the path `to`
 	remove,
 	extents, // the file's extents from number `first` on
 };
@@ -42,7 +44,7 @@ struct Change {
 };
 
 Bytes encode(const std::vector<Change> &changes);
-// Throws Damaged for what encode() does not write.
+// Throws Damaged for input that encode() cannot produce.
 std::vector<Change> decode(std::span<const std::byte> data);
 
 } // namespace hz::store

@@ -10,7 +10,7 @@ namespace hz::store {
 namespace {
 
 constexpr uint64_t magic = 0x31676f6c6174656d;          // "metalog1"
-constexpr size_t header_bytes = 40, checked_bytes = 32; // the header's checksum is behind what it covers
+constexpr size_t header_bytes = 40, checked_bytes = 32; // the header's checksum comes after the checked bytes
 
 std::string place(uint32_t zone, uint64_t block) { return "metadata zone " + std::to_string(zone) + ", block " + std::to_string(block); }
 
@@ -138,7 +138,7 @@ void MetadataLog::roll(std::span<const std::byte> snapshot)
 		throw NoSpace("the list of all files does not fit a zone any more");
 	const uint32_t old = zone_;
 	generation_++;
-	// What an earlier, torn roll has left would be one active zone too many.
+	// Reset leftovers of an earlier, torn roll: they would exceed the active zones by one.
 	for (uint32_t zone = 0; zone < zones; zone++)
 		if (const ZoneState state = device_.state(zone); zone != old && state.writable && state.written)
 			device_.reset(zone);

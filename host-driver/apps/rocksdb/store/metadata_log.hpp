@@ -1,9 +1,12 @@
-// MetadataLog: records in the device's first zones, of which one holds the newest log: a snapshot, then what has changed since.
+// MetadataLog: records in the device's first zones; one of them holds the newest log: a snapshot,
+// then the later changes.
 //
-// A record is whole blocks, written durably: a header of 40 bytes (magic, generation of the zone's log, number of the record in it, bytes,
-// checksums of the content and of the header), then its content. When a zone is full, the next one gets a snapshot of a higher generation,
-// and the old one is reset after that. A zone's write pointer tells what was torn by a power cut from what is damaged: a record that ends
-// behind the pointer was never acknowledged and ends the log; one before it that has not its checksum is damage, which is refused.
+// A record is whole blocks, written durably: a header of 40 bytes (magic, generation of the zone's
+// log, number of the record in it, bytes, checksums of the content and of the header), then its
+// content. When a zone is full, the next one gets a snapshot of a higher generation, and then the
+// old one is reset. The write pointer separates torn records from damage: a record that ends behind
+// the pointer was never acknowledged and ends the log; a record before it with a wrong checksum is
+// damage, and is refused.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -23,13 +26,13 @@ public:
 
 	explicit MetadataLog(ZonedDevice &device) : device_(device) {}
 
-	// The first log; what the zones held is gone.
+	// Begin a new log; the zones' old content is lost.
 	void format(std::span<const std::byte> snapshot);
 	// The contents of the newest log's records, the snapshot first. Throws Damaged.
 	void replay(const std::function<void(std::span<const std::byte>)> &take);
 	// Durable when it returns. false: the zone has no room for it, and nothing was written: roll().
 	bool append(std::span<const std::byte> content);
-	// A snapshot into the next zone, where the log goes on.
+	// Write a snapshot into the next zone, where the log continues.
 	void roll(std::span<const std::byte> snapshot);
 
 private:

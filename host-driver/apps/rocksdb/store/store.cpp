@@ -51,7 +51,7 @@ Store::Store(ZonedDevice &device) : device_(device), log_(device), zones_(device
 	log_.roll(encode(catalog_.snapshot()));
 }
 
-// The log follows what is in memory, so that a snapshot that is made instead has the changes too.
+// Memory is updated before the log, so that a snapshot written instead contains the changes.
 void Store::record(const std::vector<Change> &changes)
 {
 	if (!log_.append(encode(changes)))
@@ -179,7 +179,7 @@ void Store::put(Place place, Lifetime lifetime, std::span<const std::byte> data)
 	zones_.wrote(place, data.size() / block_bytes, lifetime);
 }
 
-// `all`: the last block too, filled up with zeros; the next data begin a block of their own.
+// `all`: write the last block too, padded with zeros; the next data begin a new block.
 void Store::write_tail(File &file, bool all)
 {
 	while (file.tail.size() >= block_bytes || (all && !file.tail.empty())) {

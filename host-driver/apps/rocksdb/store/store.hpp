@@ -1,9 +1,10 @@
 // Store: files on a device with zones, for one program with any number of threads.
 //
-// A file is written at its end only. What was appended is in memory, or on the device and lost with a power cut, until sync(); what sync()
-// or a change of names has promised is there after any power cut. Data go to zones by lifetime; a zone is reset when all of it is dead, and
-// when few are empty, the collector moves what is alive out of those that have least of it. One command is under way at a time.
-// Every function may throw DeviceError or NoSpace; then what was asked may be done in part, as after a power cut.
+// A file is written at its end only. Appended data are in memory, or on the device and lost with a
+// power cut, until sync(); effects of sync() and of name changes survive any power cut. Data go to
+// zones by lifetime; a wholly dead zone is reset, and when few are empty, the collector moves the
+// live data out of those that have least. One command is under way at a time. Every function may
+// throw DeviceError or NoSpace; the call may then have taken effect in part, as after a power cut.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -24,14 +25,14 @@ class Store {
 public:
 	using Handle = std::shared_ptr<File>; // goes before the store does
 
-	// A store with nothing in it, in place of anything.
+	// Write an empty store, whatever the device holds.
 	static void format(ZonedDevice &device);
-	// What the device holds. Throws Damaged.
+	// Mount. Throws Damaged.
 	explicit Store(ZonedDevice &device);
 
-	Handle create(const std::string &path, Lifetime lifetime); // empty, in place of any
+	Handle create(const std::string &path, Lifetime lifetime); // empty; replaces a file with this path
 	Handle open(const std::string &path);                      // nullptr: there is none
-	bool remove(const std::string &path);                      // false: there is none; handles keep what they have
+	bool remove(const std::string &path);                      // false: no such file; open handles keep it
 	bool rename(const std::string &from, const std::string &to);
 	void make_folder(const std::string &path);
 	void remove_folder(const std::string &path);

@@ -1,4 +1,4 @@
-// Store: finding room, and moving what is alive out of a zone so that it can be reset.
+// Store: finds room, and moves live data out of a zone so that it can be reset.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace hz::store {
 
 namespace {
 
-constexpr uint64_t copy_blocks = 64; // a piece of a copy
+constexpr uint64_t copy_blocks = 64; // size of one copy step
 
 } // namespace
 
@@ -30,8 +30,8 @@ void Store::collect()
 	}
 }
 
-// false: nothing was gained, because files that have no path any more are still read there. Old places are given up when the log has the
-// new ones, so whatever fails on the way loses nothing.
+// false: nothing was gained, because open handles still read removed files there. Old places are
+// released only after the log records the new ones, so a failure on the way loses nothing.
 bool Store::collect_zone(uint32_t zone)
 {
 	std::vector<Change> changes;

@@ -1,4 +1,4 @@
-// ZoneTable: a row of counters; the device is asked at the start only.
+// ZoneTable: zone counters; the device is queried at the start only.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/rocksdb/store/zone_table.hpp"
 
@@ -10,7 +10,7 @@ namespace hz::store {
 
 namespace {
 
-// Durable data and others lie apart before all else.
+// Keeping durable and other data apart has priority.
 int distance(Lifetime a, Lifetime b) { return std::abs(int(a) - int(b)) + (is_durable(a) != is_durable(b) ? int(lifetimes) : 0); }
 
 } // namespace

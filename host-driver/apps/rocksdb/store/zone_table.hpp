@@ -1,6 +1,7 @@
-// ZoneTable: which zones of data there are, how full they are, how much of each is alive, and where the next data go.
+// ZoneTable: data zones, their fill level and live data, and the zone for the next data.
 //
-// Zones hold data of one lifetime as long as the device lets enough of them be active; else the nearest lifetime's.
+// A zone holds data of one lifetime while the device has enough active zones; else it shares with
+// the nearest lifetime.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -27,10 +28,11 @@ public:
 	// Where data may go now; nothing: there is no room. `collecting`: the collector asks.
 	std::optional<Place> place_for(Lifetime lifetime, bool collecting) const;
 	void wrote(const Place &place, uint64_t blocks, Lifetime lifetime);
-	// Data of a file that was there before; throws Damaged if they lie where nothing was written, or other data.
+	// Data of an existing file; throws Damaged if they lie in an unwritten place, or overlap
+	// other data.
 	void adopt(const Extent &extent, Lifetime lifetime);
 	void release(const Extent &extent);
-	// Resets what is written and wholly dead.
+	// Reset zones that are written and wholly dead.
 	void reset_dead();
 	// After a write that failed.
 	void ask_again(uint32_t zone);
