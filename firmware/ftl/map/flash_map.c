@@ -285,7 +285,7 @@ static bool believed(const struct l2p_lookup *at, const struct map_fetch *fetch)
 	return false;
 }
 
-/* Serve from the fetched page, as far as it covers the request. */
+/* Serve from the fetched page, up to its end. */
 static bool from_fetch(struct l2p_lookup *at)
 {
 	struct ftl_io *io = io_of(at->req);

@@ -84,7 +84,7 @@ struct l2p_conv_ops {
 	uint32_t (*mapped)(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
 	void (*preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
 	const uint32_t *(*entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its table page follow */
-	uint32_t (*blank)(struct ftl *ftl, uint64_t lba); /* number of unmapped LBAs from there on, as far as known without entries */
+	uint32_t (*blank)(struct ftl *ftl, uint64_t lba);        /* number of unmapped LBAs from there on, if known without entries */
 	uint64_t (*scan_begin)(struct ftl *ftl, struct arena *arena);
 	const char *(*scan_end)(struct ftl *ftl);
 	uint64_t (*stale)(struct ftl *ftl);
@@ -135,7 +135,7 @@ static inline void l2p_leave(struct ftl_worker *self, struct ftl_request *req)
 }
 /* Map [offset, offset + count) to consecutive addresses from ppa on, their final places. staged: some of them were staged. */
 void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
-/* Like l2p_read, of staged sectors. L2P_UNMAPPED: the sector is lost. With req NULL only as far as it is known in RAM. */
+/* Like l2p_read, of staged sectors. L2P_UNMAPPED: the sector is lost. With req NULL only addresses known in RAM. */
 uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			 ppa_t *ppa);
 /* Harts idle: of one. */
@@ -193,7 +193,7 @@ const char *l2p_conv_scan_end(struct ftl *ftl);
 /* Mount: a sector of kind HZ_OOB_MAP, HZ_OOB_CHECKPOINT or HZ_OOB_DIRECTORY; when all have been found, and zone records are loaded. */
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 void l2p_replay(struct ftl *ftl);
-/* … then: true if all of the zone is known to have been in this superblock, of which one sector has that sequence number, and still to
+/* … then: true if all of the zone is known to have been in this superblock (one of its sectors has that sequence number), and still to
  * be there. */
 bool l2p_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
 /* Mount: the zone's placed and staged sectors are settled; staged addresses as in extent_staged. */

@@ -62,7 +62,7 @@ void zone_log_note(struct ftl_worker *self, const struct extent *ext, struct zon
 void zone_log_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 /* All have been found: the table is as it was written last. */
 void zone_log_replay(struct ftl *ftl);
-/* True if the zone was complete in this superblock, of which one sector has that number. Until l2p_mounted. */
+/* True if the zone was complete in this superblock; one of its sectors has that number. Until l2p_mounted. */
 bool zone_log_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
 
 /* Staged sectors of zones without map entries for single sectors: of all zones with a map of zones; of backing zones, since their map

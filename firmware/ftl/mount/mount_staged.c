@@ -143,7 +143,7 @@ static uint32_t kept_run(const struct mount *mount, struct extent *ext, uint32_t
 	return count;
 }
 
-/* Program kept sectors to SLC now, as far as they continue the zone. Sectors without room there are lost. */
+/* Program kept sectors that continue the zone to SLC now. Sectors without room there are lost. */
 static void bring_kept(struct mount *mount, struct extent *ext)
 {
 	uint32_t at = ext->placed, end = ext->placed + mount->ftl->ring_sectors, count;
