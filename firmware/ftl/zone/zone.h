@@ -1,7 +1,7 @@
 /* Zones: an extent of data with its state of the ZNS state machine (one enum, one validated setter), and its waiting commands.
  *
  * The extent's lock (class ZONE, index = zone number) protects every field without a comment of its own on locking. Never two zone locks
- * at once. Taken first; see docs/locking.md. Each part belongs to the file that declares it. */
+ * at once. Taken first; see docs/internals/locking.md. Each part belongs to the file that declares it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_ZONE_ZONE_H
 #define FTL_ZONE_ZONE_H
