@@ -14,7 +14,7 @@
 
 struct completion_ring {
 	struct nvme_cqe *slot;
-	uint64_t posted, freed; /* entries ever posted, and consumed by the host as far as known */
+	uint64_t posted, freed; /* entries ever posted, and consumed by the host, as known here */
 	uint32_t depth, tail;   /* tail = posted mod depth */
 	uint32_t head;          /* freed mod depth */
 	uint16_t phase;         /* of the next entry: 1 in the first round */
