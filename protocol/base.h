@@ -12,7 +12,7 @@
 #define HZ_STATIC_ASSERT(cond, text) _Static_assert(cond, text)
 #endif
 
-/* Every record that crosses the host/firmware border states its size and the offset of fields that matter. */
+/* Every record across the host/firmware border has its size asserted, and the offsets of important fields. */
 #define HZ_ASSERT_SIZE(type, bytes) HZ_STATIC_ASSERT(sizeof(type) == (bytes), #type " must be " #bytes " bytes")
 #define HZ_ASSERT_OFFSET(type, field, bytes) HZ_STATIC_ASSERT(offsetof(type, field) == (bytes), #type "." #field " must be at " #bytes)
 

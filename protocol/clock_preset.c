@@ -1,4 +1,4 @@
-/* Presets of the virtual clock's costs: the defaults of the schema, and how each differs; docs/internals/clock-costs.md says where from. */
+/* Presets of the virtual clock's costs: the defaults of the schema, and the differences of each; sources: docs/internals/clock-costs.md. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "clock_preset.h"
 
@@ -31,7 +31,7 @@ static void take_clustered(struct hz_clock_costs *costs)
 	costs->far = 100;
 }
 
-/* Xeon E5-2660 v4 at 3 GHz: a line that another core of the socket has changed takes 40.3 to 42.3 ns; 42 store buffers. */
+/* Xeon E5-2660 v4 at 3 GHz: a line changed by another core of the socket takes 40.3 to 42.3 ns; 42 store buffers. */
 static void take_server(struct hz_clock_costs *costs)
 {
 	costs->mhz = 3000;
@@ -48,7 +48,7 @@ static void take_server(struct hz_clock_costs *costs)
 	costs->store_buffer = 42;
 }
 
-/* LitexFull4DConfig of Rocket, memory 20 cycles away: what bench rtl measured (bench/rtl/measured.json; a test compares). */
+/* LitexFull4DConfig of Rocket, memory 20 cycles away: measured by bench rtl (bench/rtl/measured.json; a test compares). */
 static void take_rocket(struct hz_clock_costs *costs)
 {
 	costs->mhz = 1000;

@@ -1,4 +1,4 @@
-/* Rules of a device configuration: the limits of device_fields.def, then the rules that tie fields together. One sentence per broken rule. */
+/* Rules of a device configuration: the limits of device_fields.def, then rules across fields. One sentence per broken rule. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config_check.h"
 
@@ -511,7 +511,7 @@ static bool harts_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 
 struct class_rule {
 	const char *member;
-	uint32_t most; /* below HZ_LOCKS_GLOBAL; 0 means no lock but one that stands for all */
+	uint32_t most; /* below HZ_LOCKS_GLOBAL; 0: only the one lock for all */
 };
 
 static bool granularity_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
@@ -568,7 +568,7 @@ static bool clock_holds(const struct hz_device_config *cfg, struct hz_sentence *
 	return true;
 }
 
-/* Its FTL works on a device that is as large as its window. slc_log: that can hold what it must, too. */
+/* True if its FTL works on a device as large as its window. slc_log: also with its SLC log. */
 static bool namespace_holds(const struct hz_device_config *cfg, bool slc_log, struct hz_sentence *out)
 {
 	return planes_hold(cfg, out) && zones_hold(cfg, out) && conventional_hold(cfg, out) && data_cache_holds(cfg, out) &&

@@ -8,11 +8,11 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* NULL if the config is legal, else one sentence that names the field, its value and the rule (static or in text[bytes]). */
+/* NULL if the config is legal, else one sentence with the field, its value and the rule (static or in text[bytes]). */
 const char *hz_device_config_check(const struct hz_device_config *cfg, char *text, size_t bytes);
-/* The same, and the machine has room for the device's image: for the host. The firmware finds an image that is there. */
+/* The same, and the machine has room for the device's image: for the host. The firmware finds an existing image. */
 const char *hz_machine_config_check(const struct hz_device_config *cfg, char *text, size_t bytes);
-/* As the first for a device without FTL, whose SLC region may have any size: the flash layer alone. */
+/* Like the first for a device without FTL: its SLC region may have any size. */
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes);
 #ifdef __cplusplus
 }

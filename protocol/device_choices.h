@@ -1,5 +1,5 @@
-/* Fields of a device that name one of a few: for each a list X(constant, word in files and results, explanation), in the order of the
- * numbers, and its enumeration. scripts/schema.py reads the lists too. */
+/* Fields of a device with a choice: for each a list X(constant, word in files and results, explanation), in the order of the numbers,
+ * and its enumeration. scripts/schema.py reads the lists too. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_DEVICE_CHOICES_H
 #define HZ_PROTOCOL_DEVICE_CHOICES_H
@@ -33,7 +33,7 @@ enum hz_media_mode { HZ_MEDIA_LIST(HZ_ENUMERATOR) HZ_MEDIA_MODES };
 /* clang-format on */
 enum hz_plane_scheme { HZ_PLANE_SCHEME_LIST(HZ_ENUMERATOR) HZ_PLANE_SCHEMES };
 
-/* What a die does next. Priority with read_age_limit_ns 0 is FIFO too. */
+/* Scheduling on a die. Priority with read_age_limit_ns 0 is FIFO too. */
 #define HZ_SCHEDULE_LIST(X) \
 	X(HZ_SCHED_PRIORITY, "priority", "mapping, host reads, host writes, GC, erases; what waited for `read_age_limit` goes first") \
 	X(HZ_SCHED_FIFO, "fifo", "in order of arrival") \
@@ -61,14 +61,14 @@ enum hz_protection { HZ_PROTECTION_LIST(HZ_ENUMERATOR) HZ_PROTECTIONS };
 	X(HZ_BIND_PER_ZONE, "per-zone", "one for each active zone: no fewer than `max_active`")
 enum hz_buffer_binding { HZ_BINDING_LIST(HZ_ENUMERATOR) HZ_BINDINGS };
 
-/* When the memory of a superpage that is written out is free for other zones. */
+/* When the memory of a programmed superpage is free for other zones. */
 #define HZ_RELEASE_LIST(X) \
 	X(HZ_RELEASE_PROGRAMMED, "programmed", "when it has been programmed: what fails is programmed again out of the buffer") \
 	X(HZ_RELEASE_TRANSFERRED, "transferred", \
 	  "when it is in the registers of the dies, out of which what fails is read again; not with `pool`")
 enum hz_buffer_release { HZ_RELEASE_LIST(HZ_ENUMERATOR) HZ_RELEASES };
 
-/* Who gets a buffer that several zones want. */
+/* Next owner of a contended buffer. */
 #define HZ_HANDOVER_LIST(X) \
 	X(HZ_HANDOVER_FAIR, "fair", "who has waited longest") \
 	X(HZ_HANDOVER_POLLED, "polled", \
@@ -86,7 +86,7 @@ enum hz_buffer_handover { HZ_HANDOVER_LIST(HZ_ENUMERATOR) HZ_HANDOVERS };
 	  "all of a superpage together when it is complete; sooner where somebody waits for memory or for what is in it")
 enum hz_buffer_flush { HZ_BUFFER_FLUSH_LIST(HZ_ENUMERATOR) HZ_BUFFER_FLUSHES };
 
-/* How the free memory that buffers share is kept (firmware/ftl/buffer/memory.h). */
+/* Management of the free memory shared by buffers (firmware/ftl/buffer/memory.h). */
 #define HZ_BUFFER_SLOTS_LIST(X) \
 	X(HZ_SLOTS_ACCOUNTS, "accounts", "counted for each buffer, under one lock; the only way with `plp.bytes`") \
 	X(HZ_SLOTS_LOCKED, "locked", "each buffer keeps the slots that it is sure of, the others are in one stack under a lock") \
@@ -94,20 +94,20 @@ enum hz_buffer_flush { HZ_BUFFER_FLUSH_LIST(HZ_ENUMERATOR) HZ_BUFFER_FLUSHES };
 	X(HZ_SLOTS_LOCK_FREE, "lock-free", "… in one stack without a lock: its head changes by compare-and-swap")
 enum hz_buffer_slots { HZ_BUFFER_SLOTS_LIST(HZ_ENUMERATOR) HZ_BUFFER_SLOTS_KINDS };
 
-/* Which writes are durable when they end, beside those with FUA: power-loss protection. */
+/* Writes durable at their end, besides those with FUA: power-loss protection. */
 #define HZ_PLP_MODE_LIST(X) \
 	X(HZ_PLP_NONE, "none", "none; a write that asks for it (`NVME_RW_DURABLE` in CDW3) is refused") \
 	X(HZ_PLP_SELECTIVE, "selective", "those that ask for it") \
 	X(HZ_PLP_FULL, "full", "all: the device has no volatile write cache")
 enum hz_plp_mode { HZ_PLP_MODE_LIST(HZ_ENUMERATOR) HZ_PLP_MODES };
 
-/* Where protected data go when power is lost. */
+/* Target of protected data at a power cut. */
 #define HZ_PLP_FLUSH_LIST(X) \
 	X(HZ_PLP_BALANCED, "balanced", "to the dies that are free first, in SLC superblocks kept erased for it") \
 	X(HZ_PLP_IN_PLACE, "in-place", "to their place, as far as that takes whole program units, else as `balanced`")
 enum hz_plp_flush { HZ_PLP_FLUSH_LIST(HZ_ENUMERATOR) HZ_PLP_FLUSHES };
 
-/* Where the data of conventional zones lie for good. */
+/* Region of the data of conventional zones. */
 #define HZ_REGION_LIST(X) \
 	X(HZ_REGION_NORMAL, "normal", "in normal superblocks") \
 	X(HZ_REGION_SLC, "slc", \
@@ -115,8 +115,8 @@ enum hz_plp_flush { HZ_PLP_FLUSH_LIST(HZ_ENUMERATOR) HZ_PLP_FLUSHES };
 	  "its sectors at its place at once, in units of `slc_program_sectors`")
 enum hz_region { HZ_REGION_LIST(HZ_ENUMERATOR) HZ_REGIONS };
 
-/* Which superblock a garbage collector takes next. Cost-benefit: Rosenblum and Ousterhout, LFS; u = valid part. The SLC log, which counts
- * no erases, has those before `wear`. */
+/* Victim-selection policies of the garbage collectors. Cost-benefit: Rosenblum and Ousterhout, LFS; u = valid part. The SLC log has no
+ * erase counts: only the policies before `wear`. */
 #ifdef HZ_WITH_GC_POLICIES
 #include HZ_WITH_GC_POLICIES /* ./hartzone build --with: scripts/with.cmake writes it */
 #else
@@ -142,7 +142,7 @@ enum hz_l2p_kind { HZ_L2P_KIND_LIST(HZ_ENUMERATOR) HZ_L2P_KINDS };
 #define HZ_MAP_LEVEL_LIST(X) X(HZ_MAP_PAGE, "page", "") X(HZ_MAP_CHUNK, "chunk", "") X(HZ_MAP_ZONE, "zone", "")
 enum hz_map_level { HZ_MAP_LEVEL_LIST(HZ_ENUMERATOR) HZ_MAP_LEVELS };
 
-/* How a miss learns which level holds its entry (ConZone, sections III-C and IV-D). */
+/* How a miss finds the level of its entry (ConZone, sections III-C and IV-D). */
 #define HZ_L2P_STRATEGY_LIST(X) \
 	X(HZ_L2P_BITMAP, "bitmap", "the map bits of all entries are in RAM: one fetch, of the right level") \
 	X(HZ_L2P_MULTIPLE, "multiple", "fetches the zone's first entry, looks at its bits, then the chunk's, then the page's") \
@@ -166,7 +166,7 @@ enum hz_l2p_log_policy { HZ_L2P_LOG_POLICY_LIST(HZ_ENUMERATOR) HZ_L2P_LOG_POLICI
 	  "`compress`, an entry says itself where the 4 MiB of a table page lie. Conventional sectors and one shard only")
 enum hz_l2p_directory { HZ_L2P_DIRECTORY_LIST(HZ_ENUMERATOR) HZ_L2P_DIRECTORIES };
 
-/* Which line of the data cache is the next to leave. */
+/* Victim selection of the data cache. */
 #define HZ_CACHE_EVICTION_LIST(X) \
 	X(HZ_CACHE_LRU, "lru", "the one that was used longest ago") \
 	X(HZ_CACHE_CLOCK, "clock", "nearly that: a hit sets a bit instead of moving the line in a list")

@@ -1,6 +1,6 @@
 /* The whole device as one record: the host parses YAML into it, the firmware reads it at boot and checks it once more.
  *
- * Its members are the lines of device_fields.def, which says what each means. Units are in the names. */
+ * Its members are the lines of device_fields.def, with their meanings. Units are in the names. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_DEVICE_CONFIG_H
 #define HZ_PROTOCOL_DEVICE_CONFIG_H
@@ -39,7 +39,7 @@ enum {
 	HZ_MAP_ENTRY_BYTES = 4,
 	HZ_ZONE_ENTRY_BYTES = 8,    /* of a map with an entry for each zone */
 	HZ_TRIM_PAGE_LBAS = 32768,  /* a bit each, in a sector */
-	HZ_CHECKPOINT_PAGES = 1022, /* table pages that a checkpoint, one sector too, tells about */
+	HZ_CHECKPOINT_PAGES = 1022, /* table pages covered by a checkpoint of one sector */
 };
 
 /* Every spin lock belongs to one class; kind and granularity are chosen per class. */
@@ -49,9 +49,9 @@ enum hz_lock_class {
 	HZ_LOCK_CLASSES
 };
 
-/* Granularity of a class: how many locks it has. From 2 on as many, by a hash of what they protect. */
+/* Granularity of a class: its number of locks. From 2 on that number, by a hash of the protected object. */
 enum hz_lock_granularity {
-	HZ_LOCKS_FINE = 0,  /* one for each thing that it protects */
+	HZ_LOCKS_FINE = 0,  /* one for each protected object */
 	HZ_LOCKS_CLASS = 1, /* one for all of them */
 	HZ_MAX_LOCK_SHARDS = 4096,
 	HZ_LOCKS_GLOBAL = HZ_MAX_LOCK_SHARDS + 1, /* none of its own: one lock stands for all classes */
@@ -66,10 +66,10 @@ struct hz_region_timing {
 };
 HZ_ASSERT_SIZE(struct hz_region_timing, 40);
 
-/* Costs of the virtual clock in cycles of a hart (docs/internals/clock-costs.md says what each means and where its value comes from). The
- * firmware does not read them: the host hands them to the plugin. */
+/* Costs of the virtual clock in cycles of a hart (meanings and sources: docs/internals/clock-costs.md). The firmware does not read them:
+ * the host hands them to the plugin. */
 struct hz_clock_costs {
-	uint32_t preset; /* enum hz_clock_preset: where the costs below come from unless a file changes them */
+	uint32_t preset; /* enum hz_clock_preset: source of the costs below unless a file changes them */
 	uint32_t mhz;    /* of every hart */
 	uint32_t insn, local, remote, far, memory, occupancy, wake, pause, ipi;
 	uint32_t data;                               /* enum hz_clock_data */

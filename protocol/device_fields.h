@@ -7,7 +7,7 @@
 
 #include "device_config.h"
 
-/* device_fields.def says what each means. */
+/* Explained in device_fields.def. */
 enum hz_unit {
 	HZ_UNIT_COUNT,
 	HZ_UNIT_BYTES,
@@ -28,7 +28,7 @@ struct hz_field {
 	const char *echo;               /* in result.json; "_": not there */
 	const char *const *words;       /* CHOICE: words[i] means least + i */
 	uint64_t least, most, fallback; /* of every item */
-	uint32_t offset, length_offset; /* in struct hz_device_config; HARTS, RANGES: of the member that says how many items count */
+	uint32_t offset, length_offset; /* in struct hz_device_config; HARTS, RANGES: of the member with the number of valid items */
 	uint16_t items, item_bytes;
 	enum hz_unit unit;
 	bool shape; /* an image keeps it */
@@ -56,7 +56,7 @@ uint32_t hz_config_version(void);
 const char *hz_choice_word(const char *member, uint64_t value);
 /* "CDPW" … "WPDC", fastest dimension first; NULL beyond HZ_PLANE_SCHEMES. */
 const char *hz_plane_scheme_name(uint32_t scheme);
-/* A record of the table's defaults; of the least value of every field, where those begin that say all that matters to them. */
+/* A record of the table's defaults; of the least value of every field, where only a few fields matter. */
 void hz_device_defaults(struct hz_device_config *cfg);
 void hz_device_least(struct hz_device_config *cfg);
 #ifdef __cplusplus

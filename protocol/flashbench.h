@@ -1,7 +1,7 @@
-/* Parameter and result block of flashbench.elf: patterns of flash operations, which hz-bench-nand runs in its own memory too.
+/* Parameter and result block of flashbench.elf: patterns of flash operations; hz-bench-nand also runs them in its own memory.
  *
- * The host writes parameters into the guest RAM file at HZ_FLASHBENCH_ADDR - HZ_RAM_BASE before it starts QEMU, and reads the results there
- * after QEMU has ended (exit code 0). Little-endian. Times are device time. */
+ * The host writes parameters into the guest RAM file at HZ_FLASHBENCH_ADDR - HZ_RAM_BASE before it starts QEMU, and reads the results
+ * there after QEMU has ended (exit code 0). Little-endian. Times are device time. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_FLASHBENCH_H
 #define HZ_PROTOCOL_FLASHBENCH_H
@@ -31,7 +31,7 @@ HZ_ASSERT_SIZE(struct hz_flashbench_group, 96);
 
 struct hz_flashbench_pattern {
 	uint32_t loop;  /* 0: all are submitted as one list; 1: each plane has one under way, and the next one comes when it has ended */
-	uint32_t fresh; /* blocks that are programmed are erased before the pattern begins */
+	uint32_t fresh; /* blocks to program are erased before the pattern begins */
 	uint64_t reserved;
 	struct hz_flashbench_group group[HZ_FLASHBENCH_GROUPS]; /* in this order in the list */
 };
@@ -42,7 +42,7 @@ struct hz_flashbench {
 	uint64_t patterns;
 	uint64_t finished;            /* [fw] 1: results are complete */
 	uint64_t transactions;        /* [fw] of all patterns, erases before them included */
-	uint64_t work_ns[HZ_MAX_TSU]; /* [fw] that the TSU's harts worked for them */
+	uint64_t work_ns[HZ_MAX_TSU]; /* [fw] work of the TSU's harts for them */
 	/* Of a small device: its planes must lie in the order of their numbers (plane_scheme PDWC). Hart 0 submits, harts 1 … are the TSU's. */
 	struct hz_device_config cfg;
 	struct hz_flashbench_pattern pattern[HZ_FLASHBENCH_PATTERNS];

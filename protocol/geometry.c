@@ -29,7 +29,7 @@ static uint32_t ring_of(const struct hz_device_config *cfg, const struct hz_shap
 
 enum { MOST_BACKING = 1 << 30 };
 
-/* Backing zones that hold so many conventional ones. */
+/* Number of backing zones for that many conventional ones. */
 static uint32_t backing_for(const struct hz_device_config *cfg, const struct hz_shape *shape, uint64_t conventional)
 {
 	uint64_t least = (conventional * shape->zone_capacity_sectors + shape->backing_sectors - 1) / shape->backing_sectors;

@@ -1,4 +1,4 @@
-/* Shape of a device: every size that follows from the configured geometry. */
+/* Shape of a device: every size derived from the configured geometry. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_GEOMETRY_H
 #define HZ_PROTOCOL_GEOMETRY_H
@@ -14,7 +14,7 @@ struct hz_shape {
 	uint32_t unit_sectors; /* normal program unit of one plane: program_pages * page_sectors */
 	uint32_t slc_pages_per_block;
 	uint32_t superpage_sectors;  /* superblock_planes * unit_sectors */
-	uint32_t ring_sectors;       /* places of a write buffer: a superpage, or several where buffers share their memory */
+	uint32_t ring_sectors;       /* places of a write buffer: a superpage, or several if buffers share their memory */
 	uint32_t superblock_sectors; /* normal */
 	uint32_t slc_superblock_sectors;
 	uint32_t slc_superblocks, normal_superblocks;
@@ -24,23 +24,23 @@ struct hz_shape {
 	uint32_t conventional_zones; /* zones 0 … n - 1 */
 	uint32_t backing_zones;      /* numbers zones … zones + n - 1, addresses from namespace_sectors on: not visible to the host */
 	uint32_t backing_sectors;    /* capacity of one: no more than the superblock of its region holds */
-	uint32_t body_superblocks;   /* normal superblocks that the zones, backing ones included, have when all are full */
-	uint32_t patch_sectors;      /* end of every sequential zone that lies in an SLC superblock reserved for it; 0 = none */
-	uint32_t patch_superblocks;  /* the last SLC superblocks, which are no part of the log: one for each zone that has a patch, one for
-				      * each backing zone that lies in SLC, and the spare ones; 0 = there are no such zones */
+	uint32_t body_superblocks;   /* normal superblocks of all zones, backing ones included, when all are full */
+	uint32_t patch_sectors;      /* end of every sequential zone in an SLC superblock reserved for it; 0 = none */
+	uint32_t patch_superblocks;  /* the last SLC superblocks, outside the log: one for each zone with a patch, one for each backing
+				      * zone in SLC, and the spare ones; 0 = there are no such zones */
 	uint32_t map_pages_per_zone; /* table pages of HZ_MAP_PAGE_ENTRIES entries */
-	uint32_t map_checkpoints;    /* sectors that say how new the conventional zones' table pages are; 0: map in RAM */
-	uint32_t map_directories;    /* sectors that say where the conventional zones' table pages lie; 0: that is in RAM */
-	uint32_t trim_pages;         /* sectors that say which LBAs of conventional zones are deallocated */
+	uint32_t map_checkpoints;    /* sectors of checkpoints of the conventional zones' table pages; 0: map in RAM */
+	uint32_t map_directories;    /* sectors of the directory of the conventional zones' table pages; 0: directory in RAM */
+	uint32_t trim_pages;         /* sectors of trim bits of conventional LBAs */
 };
 
-/* Bytes of a sector of data in the device's memory: where there is protection information, its tuple lies behind it. */
+/* Bytes of a sector of data in the device's memory: with protection information, its tuple is behind it. */
 static inline uint32_t hz_sector_memory(const struct hz_device_config *cfg)
 {
 	return HZ_SECTOR_BYTES + (cfg->protection == HZ_PROTECTION_NONE ? 0 : HZ_TUPLE_BYTES);
 }
 
-/* Time of so many sectors across a channel, with their command. */
+/* Time of that many sectors across a channel, with their command. */
 static inline uint64_t hz_channel_ns(const struct hz_device_config *cfg, uint32_t sectors)
 {
 	uint64_t bytes = (uint64_t)sectors * HZ_SECTOR_BYTES;
@@ -53,7 +53,7 @@ extern "C" {
 #endif
 /* Requires a legal config. */
 void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape);
-/* The smallest power of two that is not below value, which is 2^63 at most. */
+/* The smallest power of two not below value; value is 2^63 at most. */
 uint64_t hz_power_of_two_from(uint64_t value);
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@ static uint64_t transfer_ns(const struct hz_device_config *cfg, uint64_t sectors
 
 /* Time and energy of one program of the kept region, of a slow die too. */
 struct keep_cost {
-	uint64_t program_ns, transfer_ns, busy_ns; /* busy: what a die may still be doing */
+	uint64_t program_ns, transfer_ns, busy_ns; /* busy: the longest running operation of a die */
 };
 
 static struct keep_cost cost_of(const struct hz_device_config *cfg, const struct hz_shape *shape)
@@ -34,7 +34,7 @@ static struct keep_cost cost_of(const struct hz_device_config *cfg, const struct
 	uint64_t percent = cfg->slow_die && cfg->slow_percent > 100 ? cfg->slow_percent : 100;
 	uint64_t slc = cfg->slc.program_ns[0], normal = longest(cfg->normal.program_ns, 4), unit = cfg->slc_program_sectors;
 
-	if (cfg->plp_flush == HZ_PLP_IN_PLACE) { /* of a whole unit in all passes, which takes more than so many single ones */
+	if (cfg->plp_flush == HZ_PLP_IN_PLACE) { /* of a whole unit in all passes; its number of single ones */
 		unit = shape->unit_sectors > unit ? shape->unit_sectors : unit;
 		slc = slc > normal * cfg->program_passes ? slc : normal * cfg->program_passes;
 	}
@@ -63,7 +63,7 @@ uint32_t hz_keep_sectors(const struct hz_device_config *cfg, const struct hz_sha
 
 	if (!cfg->plp_energy_uj || hz_keep_energy_pj(cfg, shape, most) <= cfg->plp_energy_uj * 1000000ull)
 		return most;
-	while (least + 1 < most) { /* `most` are too many; of `least` that is known if it is not 0 */
+	while (least + 1 < most) { /* `most` are too many; `least` are known to fit, unless 0 */
 		uint32_t middle = least + (most - least) / 2;
 
 		if (hz_keep_energy_pj(cfg, shape, middle) <= cfg->plp_energy_uj * 1000000ull)
@@ -74,7 +74,7 @@ uint32_t hz_keep_sectors(const struct hz_device_config *cfg, const struct hz_sha
 	return least;
 }
 
-/* Each plane has a block more than its share: dies that are free late get less of it than others, and a block that fails takes none. */
+/* Each plane has a block more than its share: dies that become free late get fewer programs than others, and a failing block takes none. */
 uint32_t hz_keep_superblocks(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint64_t sectors = programs_for(cfg, hz_keep_sectors(cfg, shape)) * cfg->slc_program_sectors;

@@ -1,4 +1,4 @@
-/* What a device must have at hand for the data that its capacitors protect: flash, and energy. Both sides count alike. */
+/* Flash and energy that a device must reserve for the data protected by its capacitors. Both sides count alike. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_KEEP_SIZE_H
 #define HZ_PROTOCOL_KEEP_SIZE_H
@@ -8,12 +8,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Sectors that may be protected at a time: plp_bytes, or fewer if the energy lasts for fewer. */
+/* Most sectors protected at a time: plp_bytes, or fewer if the energy lasts for fewer. */
 uint32_t hz_keep_sectors(const struct hz_device_config *cfg, const struct hz_shape *shape);
-/* SLC superblocks that are kept erased for them; 0: nothing is protected. */
+/* SLC superblocks reserved for them; 0: nothing is protected. */
 uint32_t hz_keep_superblocks(const struct hz_device_config *cfg, const struct hz_shape *shape);
-/* Most energy, in picojoules, that programming so many sectors on capacitors takes, wherever they lie and whatever the dies do when power
- * goes, with plp_failures failing programs. */
+/* Upper bound, in picojoules, on the energy of programming that many sectors on capacitors, at any place and with any running operations
+ * of the dies, with plp_failures failing programs. */
 uint64_t hz_keep_energy_pj(const struct hz_device_config *cfg, const struct hz_shape *shape, uint32_t sectors);
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* Vendor log pages (NVMe Get Log Page, LID C0h…C4h): every figure of result.json that the device measured. Little-endian. */
+/* Vendor log pages (NVMe Get Log Page, LID C0h…C4h): every figure of result.json measured by the device. Little-endian. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_LOGS_H
 #define HZ_PROTOCOL_LOGS_H
@@ -28,7 +28,7 @@ enum hz_cause {
 	HZ_CAUSE_FOLD, /* SLC data read back to complete a program unit */
 	HZ_CAUSE_GC,   /* migration of valid data */
 	HZ_CAUSE_MAP,  /* zone table, mapping pages, logs */
-	HZ_CAUSE_PAD,  /* no operations of its own: the sectors of others' programs that are filler */
+	HZ_CAUSE_PAD,  /* no operations of its own: filler sectors of other causes' programs */
 	HZ_CAUSE_RECOVERY,
 	HZ_CAUSES
 };
@@ -39,7 +39,7 @@ struct hz_log_flash {
 	uint64_t failed_programs, failed_erases, failed_reads;
 	uint64_t channel_busy_ns[64];
 	uint64_t die_busy_ns_total, dies, elapsed_ns;
-	uint64_t multi_plane_ops; /* die operations that covered more than one plane */
+	uint64_t multi_plane_ops; /* die operations on more than one plane */
 };
 
 struct hz_log_locks {
@@ -55,35 +55,35 @@ struct hz_log_ftl {
 	uint64_t zone_resets, zone_finishes, slc_gc_runs;
 	uint64_t l2p_hits[3], l2p_misses[3]; /* page, chunk, zone level */
 	uint64_t waits_buffer;               /* requests parked for a write buffer */
-	uint64_t waits_space;                /* zones that waited for memory of the buffers */
-	uint64_t dropped_sectors;            /* buffered sectors that were never programmed, since their zone was reset */
+	uint64_t waits_space;                /* zones that waited for buffer memory */
+	uint64_t dropped_sectors;            /* buffered sectors never programmed, since their zone was reset */
 	uint64_t buffer_flushes_idle;        /* superpage parts: the buffer had no new data for buffer_idle_ns */
 	uint64_t slc_gc_sectors;             /* sectors the SLC collector moved */
 	/* Map in flash (l2p_cache_bytes > 0). An entry is looked up in the log, then in the cache, then fetched. */
 	uint64_t l2p_log_hits;
-	uint64_t l2p_fetches, l2p_joined; /* table page reads for misses; misses that waited for a read already under way */
+	uint64_t l2p_fetches, l2p_joined; /* table page reads for misses; misses that joined a running read */
 	uint64_t l2p_prefetched, l2p_evictions;
 	uint64_t l2p_updates;                          /* entries changed in the log */
 	uint64_t l2p_flushes, l2p_table_pages_written; /* of the log; table pages */
 	uint64_t l2p_stalls, l2p_stall_ns;             /* zones or requests that waited for room in the log */
 	uint64_t l2p_merges;                           /* table page reads of log flushes */
-	uint64_t l2p_rebuilt; /* table pages made anew: they could not be read, or RAM had no run for a staged sector */
-	/* Map of table pages on flash: look-ups that found one of its entries in the cache; that had to fetch it (also in l2p_fetches). */
+	uint64_t l2p_rebuilt;                          /* rebuilt table pages: unreadable, or RAM had no run for a staged sector */
+	/* Map of table pages on flash: look-ups with a hit in the cache; with a fetch (also in l2p_fetches). */
 	uint64_t l2p_directory_hits, l2p_directory_misses;
-	uint64_t l2p_pins_refused; /* aggregated entries that entered the cache unpinned: pins had their share of it */
-	/* Zones that moved to another superblock, by cause; what that copied; zones that could not be copied, since a sector is lost */
+	uint64_t l2p_pins_refused; /* aggregated entries that entered the cache unpinned: pins had reached their share */
+	/* Zones moved to another superblock, by cause; sectors copied by that; zones not copied because of a lost sector */
 	uint64_t refreshed_reads, refreshed_age, refreshed_wear, refreshed_sectors, refresh_failures;
 	/* Conventional zones */
 	uint64_t conventional_gc_runs, conventional_gc_sectors; /* backing superblocks collected; sectors moved */
 	uint64_t conventional_stalls, conventional_stall_ns;    /* writes that waited for an erased backing superblock */
-	uint64_t deallocated_sectors;                           /* conventional sectors that a deallocation took out of the map */
+	uint64_t deallocated_sectors;                           /* conventional sectors removed from the map by deallocations */
 	uint64_t copied_sectors;                                /* by Copy, inside the device */
-	/* Sequential zones: sectors written in place; such writes that the budget refused; zones that moved and took them along; sectors that
-	 * came along. */
+	/* Sequential zones: sectors written in place; such writes refused by the budget; zones moved with their updates; updated sectors
+	 * moved. */
 	uint64_t in_place_sectors, in_place_refusals, update_folds, folded_updates;
-	/* Data cache. Parts of requests, one line each: reads that found all, some or none there, and waited for flash; writes into a line that
-	 * was there, or not. Write-backs of lines by cause; sectors that they brought to write buffers; those that failed. Requests that waited
-	 * for a line to leave. */
+	/* Data cache. Parts of requests, one line each: reads with all, some or no sectors there, and a wait for flash for the rest;
+	 * writes into a line that was there, or not. Write-backs of lines by cause; sectors written back to write buffers; failed ones.
+	 * Requests that waited for a victim. */
 	uint64_t cache_read_hits, cache_read_partial, cache_read_misses, cache_write_hits, cache_write_misses;
 	uint64_t cache_evicted, cache_flushed, cache_through, cache_background, cache_written_sectors, cache_failures;
 	uint64_t cache_waits;

@@ -1,5 +1,5 @@
-/* The ledger of a device's memory, which the firmware writes into ivshmem #0 while it boots: what it has allocated, for whom, and in which
- * memory a controller would hold it. */
+/* The ledger of a device's memory, written by the firmware into ivshmem #0 while it boots: each allocation with its owner, and the
+ * memory that a controller would use for it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_MEMORY_LEDGER_H
 #define HZ_PROTOCOL_MEMORY_LEDGER_H
@@ -9,7 +9,7 @@
 enum hz_memory {
 	HZ_MEMORY_SRAM,
 	HZ_MEMORY_DRAM,
-	HZ_MEMORY_LENT,  /* of mount: it lies in what other lines name, before they are in use */
+	HZ_MEMORY_LENT,  /* of mount: overlaps memory of other lines, before they are in use */
 	HZ_MEMORY_MODEL, /* no controller's: it exists only because the device is emulated or measured */
 	HZ_MEMORIES
 };

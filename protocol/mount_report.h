@@ -1,4 +1,4 @@
-/* What a mount cost, by step. */
+/* Cost of a mount, by step. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_MOUNT_REPORT_H
 #define HZ_PROTOCOL_MOUNT_REPORT_H

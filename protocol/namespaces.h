@@ -26,7 +26,7 @@ extern "C" {
 /* Namespaces are numbered from 0 on: number + 1 is the NSID. Requires a legal config. Those with the same planes have equal shares of
  * their blocks, in the order of their numbers. */
 void hz_window_of(const struct hz_device_config *cfg, uint32_t number, struct hz_window *window);
-/* The device that its FTL works on: as large as the window, and nothing else is on it. One over the whole device: cfg itself. */
+/* The device of its FTL: as large as the window, with nothing else on it. For one over the whole device: cfg itself. */
 void hz_namespace_config(const struct hz_device_config *cfg, uint32_t number, struct hz_device_config *out);
 /* hz_shape_of that. */
 void hz_namespace_shape(const struct hz_device_config *cfg, uint32_t number, struct hz_shape *shape);
@@ -35,7 +35,7 @@ bool hz_same_planes(const struct hz_device_config *cfg, uint32_t a, uint32_t b);
 bool hz_no_common_plane(const struct hz_device_config *cfg, uint32_t a, uint32_t b);
 /* NVM set of a namespace, from 1 on: namespaces with the same planes are of one set. */
 uint32_t hz_nvm_set(const struct hz_device_config *cfg, uint32_t number);
-/* Which of the windows, one for each namespace, has this block of a flat plane (nand_image.h); their number: none has. */
+/* Number of the namespace with this block of a flat plane in its window (nand_image.h); the number of namespaces: none. */
 uint32_t hz_window_at(const struct hz_device_config *cfg, const struct hz_window *windows, uint32_t plane_index, uint32_t block);
 #ifdef __cplusplus
 }

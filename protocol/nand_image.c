@@ -1,4 +1,4 @@
-/* Where the parts of a NAND image lie, computed by the same code on both sides. */
+/* Offsets of the parts of a NAND image, computed by the same code on both sides. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand_image.h"
 
@@ -12,7 +12,7 @@ uint32_t hz_nand_version_of(const struct hz_device_config *cfg)
 	       (cfg->plp_bytes ? HZ_NAND_VERSION_KEPT : 0);
 }
 
-/* Behind `end`: the memory that write buffers share has a place for each 4 KiB, and one for what is left. Returns where it ends. */
+/* Behind `end`: a place for each 4 KiB of the memory shared by write buffers, and one for the remainder. Returns the end. */
 static uint64_t kept_layout(const struct hz_device_config *cfg, struct hz_nand_layout *layout, uint64_t end)
 {
 	uint64_t bytes = cfg->buffer_pool_bytes / HZ_SECTOR_BYTES * hz_sector_memory(cfg);

@@ -1,9 +1,9 @@
 /* Layout of ivshmem #1, the NAND: header, block table, OOB record of every sector, then page data (timing-only: of SLC blocks only) and,
- * where there is protection information, the tuples of sectors of kinds DATA and UPDATE. All but data and tuples is there twice, copies far
- * apart, with checksums. Last, once, what capacitors keep alive in the write buffers. A sparse file that survives power cuts.
+ * with protection information, the tuples of sectors of kinds DATA and UPDATE. Everything but data and tuples has two copies, far apart,
+ * with checksums. Last, once, the write-buffer memory kept alive by capacitors. A sparse file that survives power cuts.
  *
- * Sector number s of a plane-block: page * page_sectors + sector in page. Flat plane number p: ((channel * chips + chip) * dies
- * + die) * planes + plane. Flat block number b: p * blocks_per_plane + block. OOB record: b * pages_per_block * page_sectors + s. */
+ * Sector number s of a plane-block: page * page_sectors + sector in page. Flat plane number p: ((channel * chips + chip) * dies + die) *
+ * planes + plane. Flat block number b: p * blocks_per_plane + block. OOB record: b * pages_per_block * page_sectors + s. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_NAND_IMAGE_H
 #define HZ_PROTOCOL_NAND_IMAGE_H
@@ -15,7 +15,7 @@
 enum { HZ_NAND_VERSION = 4, HZ_NAND_VERSION_TUPLES = 1, HZ_NAND_VERSION_KEPT = 2, HZ_NAND_VERSION_LAST = 7 };
 enum { HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_NAMESPACES_OFFSET = 2048, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
 
-/* Members of struct hz_shape that are kept with an image: X(type, member). */
+/* Members of struct hz_shape stored in an image: X(type, member). */
 /* clang-format off */
 #define HZ_NAND_DERIVED(X) \
 	X(uint32_t, zones) X(uint32_t, conventional_zones) X(uint32_t, backing_zones) X(uint32_t, patch_superblocks) \
@@ -24,14 +24,14 @@ enum { HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_NAMESPACES_OFFSET = 2048, HZ_NAND_CO
 
 /* At offset 0, and once more in the last HZ_NAND_HEADER_BYTES of the image. Written first copy first; of two good ones the first counts.
  * At HZ_NAND_CONFIG_OFFSET the device config of the last start, at HZ_NAND_REST_OFFSET the rest word of the first namespace, each other
- * one's just before that of the one before, at HZ_NAND_NAMESPACES_OFFSET what the namespaces are. */
+ * one's just before its predecessor's, at HZ_NAND_NAMESPACES_OFFSET the record of the namespaces. */
 struct hz_nand_header {
-	uint64_t magic; /* 0, in both copies and with nothing behind them: a new image, which the media formats (all blocks erased) */
+	uint64_t magic; /* 0, in both copies and with nothing behind them: a new image, to be formatted by the media (all blocks erased) */
 	uint32_t version, header_bytes;
 	uint32_t checksum;   /* of the rest of this record and the device config */
 	uint32_t formatting; /* 1: formatting did not end, so it begins again */
 
-	/* What a device must have in common with the image: its SHAPE fields, and what the firmware made of others. */
+	/* Values that a device must have in common with the image: its SHAPE fields, and values derived from others by the firmware. */
 #define HZ_SHAPE(type, member) type member;
 #define HZ_FREE(type, member)
 #define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, text) HZ_##image(type, member)
@@ -45,15 +45,15 @@ struct hz_nand_header {
 	uint64_t image_bytes;
 	/* Power history. */
 	uint64_t power_cycles;      /* starts on this image, the present one included */
-	uint64_t unsafe_shutdowns;  /* starts, the first one aside, that found no shutdown before them */
+	uint64_t unsafe_shutdowns;  /* starts, except the first, without a shutdown before them */
 	uint64_t powered_ns;        /* device time of all runs up to their shutdown */
 	uint32_t shut_down;         /* 1: the controller was shut down and not enabled since */
 	uint32_t superblock_planes; /* of a normal superblock; 0: all. Must be the same, like the shape above */
 };
 HZ_ASSERT_SIZE(struct hz_nand_header, 168); /* another size is another HZ_NAND_VERSION */
 
-/* Namespaces. Its copies lie beside those of the header, have a checksum of their own, and are written first copy first. All zero in
- * both: an older image, which has one namespace, attached, over the whole device. */
+/* Namespaces. Each copy is next to one of the header, has a checksum of its own, and the first is written first. All zero in both: an
+ * older image, with one attached namespace over the whole device. */
 enum hz_namespace_state {
 	HZ_NAMESPACE_ATTACHED = 1,
 	HZ_NAMESPACE_DETACHED, /* it exists, but the controller does not serve it */
@@ -61,14 +61,14 @@ enum hz_namespace_state {
 	HZ_NAMESPACE_FREE,     /* … are gone */
 };
 struct hz_nand_namespaces {
-	uint32_t checksum; /* of what follows */
+	uint32_t checksum; /* of the rest of the record */
 	uint32_t count;
 	uint32_t channels[HZ_MAX_NAMESPACES], chips[HZ_MAX_NAMESPACES], dies[HZ_MAX_NAMESPACES],
 		planes[HZ_MAX_NAMESPACES]; /* hz_range_word */
 	struct hz_nand_namespace {
-		uint64_t sectors; /* size that the host asked for; 0 = what the window holds */
+		uint64_t sectors; /* size requested by the host; 0 = all of the window */
 		uint32_t state;   /* enum hz_namespace_state */
-		uint32_t created; /* namespaces that were created here */
+		uint32_t created; /* namespaces ever created here */
 	} slot[HZ_MAX_NAMESPACES];
 };
 HZ_ASSERT_SIZE(struct hz_nand_namespaces, 520);
@@ -91,11 +91,11 @@ struct hz_nand_block {
 	uint64_t program_ns;   /* powered time of the image at the first program since the erase: retention */
 	/* Neither is in the checksum, and both are true in the first copy only. */
 	uint32_t read_count; /* since the erase: read disturb */
-	uint32_t ended;      /* programs up to this sector have ended: what cannot be read below it was not torn. 0: an older image */
+	uint32_t ended;      /* programs up to this sector have ended: an unreadable sector below it is not torn. 0: an older image */
 };
 HZ_ASSERT_SIZE(struct hz_nand_block, 32);
 
-/* What a sector holds. lpa is an LBA for user data, a table page number for metadata. */
+/* Kinds of sectors. lpa is an LBA for user data, a table page number for metadata. */
 enum hz_oob_kind {
 	HZ_OOB_ERASED = 0,
 	HZ_OOB_DATA = 1,
@@ -105,16 +105,16 @@ enum hz_oob_kind {
 	HZ_OOB_CHECKPOINT = 5,
 	HZ_OOB_TRIM = 6,      /* bits of deallocated LBAs */
 	HZ_OOB_UPDATE = 7,    /* a sector of a sequential zone, written in place */
-	HZ_OOB_DIRECTORY = 8, /* where table pages lie */
+	HZ_OOB_DIRECTORY = 8, /* addresses of table pages */
 	HZ_OOB_KINDS
 };
 enum hz_oob_flags {
 	HZ_OOB_ZERO = 1, /* programmed without data: reads as zeros, nothing is stored in the data area; set by the media */
-	HZ_OOB_LOST = 2, /* the sector's data are lost, only the record is known: programmed so by who moved it, or found so by a read */
+	HZ_OOB_LOST = 2, /* the sector's data are lost, only the record is known: programmed so by a move, or found so by a read */
 	HZ_OOB_FLAGS = 3,
 };
 enum { HZ_OOB_SEQUENCE_BITS = 48 };
-/* All zero: erased, or a program that did not come so far. A sector below write_sector none of whose two records is good is torn or lost. */
+/* All zero: erased, or an unfinished program. A sector below write_sector without a good record in either copy is torn or lost. */
 struct hz_nand_oob {
 	uint64_t sequence : HZ_OOB_SEQUENCE_BITS; /* device-wide program order; larger is newer */
 	uint64_t kind : 4;                        /* enum hz_oob_kind */
@@ -127,13 +127,13 @@ struct hz_nand_oob {
 };
 HZ_ASSERT_SIZE(struct hz_nand_oob, 24);
 
-/* Where the parts of an image lie; offsets are multiples of 4 KiB. Data of the sector at (p, block, s): sector number
- * (p * data_blocks + block) * data_sectors + s of the data part; blocks from data_blocks on have none there. */
+/* Offsets of the parts of an image, multiples of 4 KiB. Data of the sector at (p, block, s): sector number (p * data_blocks + block) *
+ * data_sectors + s of the data part; blocks from data_blocks on have none there. */
 struct hz_nand_layout {
 	uint64_t blocks_offset, blocks_copy_offset, oob_offset, oob_copy_offset, data_offset;
 	uint64_t tuples_offset; /* HZ_TUPLE_BYTES a sector, in the order of the data; 0: none */
-	/* What capacitors keep alive; 0 places: nothing. By place a record (struct hz_nand_oob; checksum 0: nothing lies there), and the
-	 * sector with room for its tuple. */
+	/* Memory kept alive by capacitors; 0 places: none. By place a record (struct hz_nand_oob; checksum 0: empty), and the sector
+	 * with room for its tuple. */
 	uint64_t kept_offset, kept_data_offset;
 	uint32_t kept_places;
 	uint64_t header_copy_offset;        /* the last HZ_NAND_HEADER_BYTES */
@@ -141,7 +141,7 @@ struct hz_nand_layout {
 	uint32_t data_blocks, data_sectors; /* all blocks of a plane, or in timing-only mode its SLC blocks */
 };
 
-/* What the machine's 64-bit PCI window has (docs/reference/format.md). */
+/* Size of the machine's 64-bit PCI window (docs/reference/format.md). */
 #define HZ_NAND_IMAGE_MOST (16ull << 30)
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* NVMe wire structures and codes that both sides use (NVM Express Base 2.0, NVM Command Set 1.0, Zoned Namespace Command Set 1.1).
+/* NVMe wire structures and codes for both sides (NVM Express Base 2.0, NVM Command Set 1.0, Zoned Namespace Command Set 1.1).
  *
  * Own packed definitions, since firmware cannot include libnvme; a host test compares sizes, offsets and values with libnvme. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -78,7 +78,7 @@ enum nvme_zone_state {
 };
 enum nvme_csi { NVME_CSI_NVM = 0, NVME_CSI_ZNS = 2 };
 
-/* Status codes as SCT << 8 | SC. Or with NVME_DNR where a retry cannot help. */
+/* Status codes as SCT << 8 | SC. Or with NVME_DNR if a retry cannot help. */
 enum nvme_status {
 	NVME_SUCCESS = 0x000,
 	NVME_INVALID_OPCODE = 0x001,
@@ -141,7 +141,7 @@ struct nvme_zone_descriptor {
 	uint8_t state; /* enum nvme_zone_state << 4 */
 	uint8_t attributes, attributes_info;
 	uint32_t reserved0;
-	uint64_t capacity, start, write_pointer; /* write_pointer: all ones where it is not valid (FULL, READ ONLY, OFFLINE) */
+	uint64_t capacity, start, write_pointer; /* write_pointer: all ones if not valid (FULL, READ ONLY, OFFLINE) */
 	uint64_t reserved1[4];
 };
 HZ_ASSERT_SIZE(struct nvme_zone_descriptor, 64);
@@ -168,7 +168,7 @@ enum nvme_zone_report_filter {
 	NVME_ZRASF_ATTRIBUTES = 9,
 };
 
-/* Fields of command dwords that more than one command shares. */
+/* Fields of command dwords shared by several commands. */
 #define NVME_NSID_ALL UINT32_MAX
 enum { NVME_SQE_FUSE_MASK = 0x03, NVME_SQE_PSDT_MASK = 0xc0 };
 /* Create I/O queue, CDW11. */
@@ -180,14 +180,13 @@ enum nvme_queue_flags {
 /* Protection information, also CDW12; CDW14 has the reference tag, CDW15 the application tag and, above it, its mask. */
 #define NVME_RW_PRACT (1u << 29)   /* the controller makes tuples or strips them; else they are at MPTR */
 #define NVME_RW_PIREMAP (1u << 25) /* append: reference tags count from the zone's start */
-#define NVME_RW_DEAC (1u << 25)    /* write zeroes: deallocate where that can be done */
+#define NVME_RW_DEAC (1u << 25)    /* write zeroes: deallocate if possible */
 enum { NVME_RW_PRCHK_SHIFT = 26 };
-#define NVME_RW_DURABLE 1u /* vendor: CDW3 of Write, Append, Copy, Write Zeroes: durable when it ends, where the device protects writes */
-#define NVME_RW_IN_PLACE \
-	4u /* vendor: CDW3 of Write: may lie before the write pointer of a sequential zone, where the device has room for it */
+#define NVME_RW_DURABLE 1u  /* vendor: CDW3 of Write, Append, Copy, Write Zeroes: durable at its end, on a device that protects writes */
+#define NVME_RW_IN_PLACE 4u /* vendor: CDW3 of Write: may be before the write pointer of a sequential zone, if the device has room for it */
 
 /* Dataset Management. */
-#define NVME_DSM_DEALLOCATE 4u /* CDW11: AD; what else is there are hints */
+#define NVME_DSM_DEALLOCATE 4u /* CDW11: AD; the other bits are hints */
 enum { NVME_DSM_RANGES = 256 };
 struct nvme_dsm_range {
 	uint32_t cattr, nlb; /* nlb: not 0's based */
@@ -195,11 +194,11 @@ struct nvme_dsm_range {
 };
 HZ_ASSERT_SIZE(struct nvme_dsm_range, 16);
 
-/* Copy: CDW12 has the number of ranges, the format of their descriptors, and protection information of the sources beside that of the
- * destination, which is where that of a Write is. */
+/* Copy: CDW12 has the number of ranges, the format of their descriptors, and protection information of the sources; that of the
+ * destination is in the place of a Write's. */
 enum { NVME_COPY_FORMAT_SHIFT = 8, NVME_COPY_SOURCE_PRCHK_SHIFT = 12 };
 #define NVME_COPY_SOURCE_PRACT (1u << 15)
-#define NVME_COPY_APPEND 2u /* vendor: CDW3: SDLBA names a zone, at whose write pointer the data go; the LBA is in DW0 and DW1 */
+#define NVME_COPY_APPEND 2u /* vendor: CDW3: SDLBA is a zone's start, and the data go to its write pointer; the LBA is in DW0 and DW1 */
 struct nvme_copy_range {    /* format 0 */
 	uint64_t reserved0, slba;
 	uint16_t nlb, reserved18[3]; /* nlb: 0's based */
@@ -287,9 +286,9 @@ enum nvme_async_event {
 	NVME_AEN_NOTICE_NAMESPACES = 0, /* (Attached) Namespace Attribute Changed */
 	NVME_AEN_NOTICE_ZONES = 0xef,   /* Zone Descriptor Changed */
 };
-/* Which notices there are: OAES of Identify Controller, and feature 0Bh, which enables them. */
+/* Notices: OAES of Identify Controller, and enabled by feature 0Bh. */
 enum nvme_notice { NVME_NOTICE_NAMESPACES = 1 << 8, NVME_NOTICE_ZONES = 1 << 27 };
-/* Critical warning of the SMART log; in feature 0Bh the bits whose setting the host wants to be told. */
+/* Critical warning of the SMART log; in feature 0Bh the bits that raise an event when set. */
 enum nvme_critical_warning { NVME_WARNING_SPARE = 1, NVME_WARNING_RELIABILITY = 4, NVME_WARNINGS = 0x3f };
 
 enum nvme_cns {
@@ -323,7 +322,7 @@ struct nvme_power_state {
 };
 HZ_ASSERT_SIZE(struct nvme_power_state, 32);
 
-/* Base spec figure "Identify Controller Data Structure"; fields that we leave 0 are grouped. */
+/* Base spec figure "Identify Controller Data Structure"; fields left 0 are grouped. */
 struct nvme_identify_controller {
 	uint16_t vid, ssvid;
 	char sn[20], mn[40], fr[8]; /* ASCII, space padded, no NUL */
@@ -454,7 +453,7 @@ struct nvme_independent_namespace {
 };
 HZ_ASSERT_SIZE(struct nvme_independent_namespace, 4096);
 
-/* CNS 04h: NVM sets, ascending; of each its capacity in bytes, and how much of that no namespace has. */
+/* CNS 04h: NVM sets, ascending; for each its capacity in bytes, and the unallocated part. */
 enum { NVME_NVM_SETS_MOST = 31 };
 struct nvme_nvm_sets {
 	uint8_t count, reserved1[127];
@@ -519,12 +518,12 @@ HZ_ASSERT_SIZE(struct nvme_smart_log, 512);
 HZ_ASSERT_OFFSET(struct nvme_smart_log, data_units_read, 32);
 HZ_ASSERT_OFFSET(struct nvme_smart_log, error_entries, 176);
 
-/* Of all flash, which is one endurance group. Bytes in thousands of millions, rounded up, but for capacities. */
+/* Of all flash, one endurance group. Bytes in thousands of millions, rounded up, except capacities. */
 struct nvme_endurance_log {
 	uint8_t critical_warning, features, reserved2, available_spare, spare_threshold, percentage_used;
 	uint16_t domain;
 	uint8_t reserved8[24];
-	uint64_t estimate[2], read[2], written[2], media_written[2]; /* estimate 0: none is told */
+	uint64_t estimate[2], read[2], written[2], media_written[2]; /* estimate 0: not reported */
 	uint64_t host_reads[2], host_writes[2], media_errors[2], error_entries[2];
 	uint64_t capacity[2], unallocated[2];
 	uint8_t reserved192[320];
@@ -562,7 +561,7 @@ HZ_ASSERT_SIZE(struct nvme_effects_log, 4096);
 enum nvme_effect {
 	NVME_EFFECT_SUPPORTED = 1,
 	NVME_EFFECT_LBA_CHANGE = 2,
-	NVME_EFFECT_INVENTORY_CHANGE = 8, /* which namespaces there are, or are attached */
+	NVME_EFFECT_INVENTORY_CHANGE = 8, /* existing or attached namespaces */
 	NVME_SCOPE_NAMESPACE = 1 << 20,
 	NVME_SCOPE_CONTROLLER = 1 << 21,
 };

@@ -1,13 +1,13 @@
 /* Messages of the register link (virtio-vsock byte stream): fixed 16-byte records, little-endian, both directions.
  *
- * The firmware listens on HZ_CONTROL_PORT; one connection at a time. The host sends READ and WRITE and gets one answer for each,
- * in order. The firmware sends IRQ on its own when a CQE was posted on a queue whose vector is enabled (admin queue always).
- * The map is 0x00…0x6b and the doorbells 0x1000…0x1207. A record with an unknown type, a size other than 4 and 8, an offset that is
- * not a multiple of 4 or that leaves the map breaks the protocol: the firmware closes the connection, the device stays up. Inside
- * the map, ERROR answers a write to a read-only or reserved register and an 8-byte access to anything but CAP, ASQ and ACQ.
- * Under the virtual clock a READ is answered at any time; a WRITE, or the connection's end, is acted upon where device time stands by
- * what the host had said in shm.h before it (docs/internals/virtual-clock.md), so its answer may wait for commands that have been promised.
- * When the connection ends without a shutdown the controller resets itself (CC.EN = 0), so that the next host finds it idle. */
+ * The firmware listens on HZ_CONTROL_PORT; one connection at a time. The host sends READ and WRITE and gets one answer for each, in
+ * order. The firmware sends IRQ on its own when a CQE was posted on a queue whose vector is enabled (admin queue always). The map is
+ * 0x00…0x6b and the doorbells 0x1000…0x1207. A record with an unknown type, a size other than 4 and 8, an offset that is no multiple of
+ * 4 or outside the map breaks the protocol: the firmware closes the connection, the device stays up. Inside the map, ERROR answers a
+ * write to a read-only or reserved register and an 8-byte access to anything but CAP, ASQ and ACQ. Under the virtual clock a READ is
+ * answered at any time; a WRITE, or the connection's end, is acted upon where device time stands by the host's earlier words in shm.h
+ * (docs/internals/virtual-clock.md), so its answer may wait for promised commands. When the connection ends without a shutdown the
+ * controller resets itself (CC.EN = 0), so that the next host finds it idle. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_REGISTER_LINK_H
 #define HZ_PROTOCOL_REGISTER_LINK_H

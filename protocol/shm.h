@@ -22,16 +22,16 @@ enum {
 	HZ_CONTROL_PORT = 5000,         /* vsock port the firmware listens on */
 };
 
-/* No command arrives later than this, and no promise but "never" (UINT64_MAX) reaches further: 26 days of device time. What goes beyond
+/* No command arrives later than this, and no promise but "never" (UINT64_MAX) reaches further: 26 days of device time. A later one
  * breaks its queue. The virtual clock compares cycles << 6 | hart, so it counts 2^58 cycles; at the highest frequency a fifth of them is
- * left behind this moment for what the device still has to do. */
+ * left after this moment for the device's remaining work. */
 #define HZ_ARRIVAL_MOST_NS (1ull << 51)
 HZ_STATIC_ASSERT(HZ_ARRIVAL_MOST_NS < UINT64_MAX / HZ_MAX_HARTS / (HZ_MAX_MHZ / 1000) / 5 * 4,
 		 "device time must fit into the clock's keys");
 
-/* A command may be placed before it is known when it arrives: it follows a completion. Counting commands and completions of a queue from its
- * creation, command n that goes `back` back arrives turnaround_ns after completion n - back, or with command n - 1 if that arrives later, and
- * think_ns after that. The HIL puts the time in the rule's place before it fetches the command. */
+/* A command may be placed before its arrival is known: it follows a completion. Counting commands and completions of a queue from its
+ * creation, command n that goes `back` back arrives turnaround_ns after completion n - back, or with command n - 1 if that arrives
+ * later, and think_ns after that. The HIL replaces the rule by the time before it fetches the command. */
 #define HZ_ARRIVAL_FOLLOWS (1ull << 63)
 enum { HZ_ARRIVAL_BACK_SHIFT = 52, HZ_ARRIVAL_BACK_MOST = HZ_MAX_QUEUE_DEPTH - 1 };
 HZ_STATIC_ASSERT(HZ_ARRIVAL_MOST_NS < 1ull << HZ_ARRIVAL_BACK_SHIFT && HZ_ARRIVAL_BACK_MOST < 1 << (63 - HZ_ARRIVAL_BACK_SHIFT),
@@ -70,14 +70,14 @@ struct hz_shm_header {
 	uint64_t region_bytes;
 	uint32_t virtual_clock;       /* host's intent: 1 = the plugin is loaded; firmware fails the boot if the slots disagree */
 	uint32_t boot_state;          /* [fw] enum hz_boot_state */
-	uint32_t heartbeat;           /* [fw] HIL loop count, so that a host can tell a stuck firmware from a slow one */
+	uint32_t heartbeat;           /* [fw] HIL loop count, so that a host can distinguish a stuck firmware from a slow one */
 	uint32_t host_bell;           /* host adds 1 after every change the HIL may be waiting for; futex word of HZ_VC_HOST_WAIT */
 	uint64_t mount_ns;            /* [fw] device time spent mounting, flash time of its reads included */
 	uint64_t power_cut_op;        /* fault injection: cut power at this flash operation number, 0 = never */
 	uint64_t power_cut_ns;        /* fault injection: cut power at this device time, 0 = never */
 	char error[256];              /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED or HZ_BOOT_BAD_IMAGE */
-	struct hz_keep_report kept;   /* [fw] after a power cut: what capacitors did */
-	struct hz_mount_report mount; /* [fw] what mount_ns consists of */
+	struct hz_keep_report kept;   /* [fw] after a power cut: the power-fail dump */
+	struct hz_mount_report mount; /* [fw] parts of mount_ns */
 };
 HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);
 HZ_ASSERT_OFFSET(struct hz_shm_header, error, 64);

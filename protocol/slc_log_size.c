@@ -4,9 +4,10 @@
 
 #include "keep_size.h"
 
-/* Valid sectors at most once the programs under way have ended: less than a flush unit for every zone, what was written in place, and the tables, in
- * all their copies, current and next. Not only active zones: one that became READ ONLY, or a backing zone that cannot be written any more, keeps what it has staged.
- * Copies of a unit that is complete do not count: it is being programmed to its place, which needs no SLC, and then they are invalid. */
+/* Upper bound on valid sectors once the programs in flight have ended: less than a flush unit for every zone, sectors written in place,
+ * and the tables, in all their copies, current and next. Not only active zones: a READ ONLY zone, or a backing zone that cannot be
+ * written any more, keeps its staged sectors. Copies of a complete unit do not count: it is being programmed to its place without any
+ * SLC, and then they are invalid. */
 static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint64_t flush = (uint64_t)cfg->flush_unit_planes * shape->unit_sectors;
@@ -21,8 +22,8 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 	       of_zones + trims;
 }
 
-/* The heads, the collector's reserve, and sealed ones one of which at least has a unit of room: moving its valid sectors, packed, takes
- * fewer units than it has. What is kept erased for a loss of power, twice: what the last loss brought there may not be at its place yet. */
+/* The heads, the collector's reserve, and sealed ones, at least one with a unit to gain: moving its valid sectors, packed, takes fewer
+ * units than it has. Superblocks reserved for the power-fail dump count twice: those of the last dump may not be released yet. */
 uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint32_t no_gain = shape->slc_superblock_sectors - cfg->slc_program_sectors + 1;

@@ -1,4 +1,4 @@
-/* What the FTL's SLC log and tables need of the SLC region: both sides refuse a device with less. */
+/* Requirements of the FTL's SLC log and tables on the SLC region: both sides refuse a device with less. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_SLC_LOG_SIZE_H
 #define HZ_PROTOCOL_SLC_LOG_SIZE_H
@@ -9,8 +9,8 @@ enum {
 	HZ_SLC_HEADS = 3, /* open superblocks of the SLC log: data, tables, collector */
 	HZ_ZONE_RECORDS_PER_PAGE = 64,
 	HZ_ZONE_TABLE_COPIES = 2,
-	HZ_MAP_WRITES = 16, /* pages of the map that may be on their way to SLC at a time */
-	/* Of a map of zones: log pages, and what its pages hold. */
+	HZ_MAP_WRITES = 16, /* map pages that may be in flight to SLC at a time */
+	/* Of a map of zones: log pages, and their capacities. */
 	HZ_ZONE_LOG_PAGES = 8,
 	HZ_ZONE_ENTRIES_PER_PAGE = 512,
 	HZ_ZONE_CHANGE_BYTES = 24,
@@ -25,7 +25,7 @@ static inline uint32_t hz_zone_map_pages(const struct hz_shape *shape)
 {
 	return (uint32_t)((shape->zones + HZ_ZONE_ENTRIES_PER_PAGE - 1) / HZ_ZONE_ENTRIES_PER_PAGE);
 }
-/* SLC superblocks that the log needs, so that its writers never wait for ever (firmware/ftl/slc/slc.h). */
+/* SLC superblocks that the log needs so that no writer waits for ever (firmware/ftl/slc/slc.h). */
 uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape);
 #ifdef __cplusplus
 }

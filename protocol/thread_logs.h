@@ -1,4 +1,4 @@
-/* What harts and locks tell of themselves: records of the vendor log pages that libthread fills. Little-endian. */
+/* Figures of harts and locks: records of the vendor log pages filled by libthread. Little-endian. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_THREAD_LOGS_H
 #define HZ_PROTOCOL_THREAD_LOGS_H
@@ -21,7 +21,7 @@ struct hz_lock_entry {
 	uint32_t lock_class, index, kind, holder_changes_hi;
 	uint64_t acquisitions, contended;
 	uint64_t wait_ns, wait_max_ns, hold_ns, hold_max_ns;
-	uint64_t handovers; /* acquisitions whose previous owner was another hart */
+	uint64_t handovers; /* acquisitions with another hart as the previous owner */
 	uint32_t wait_p99_ns, hold_p99_ns;
 };
 HZ_ASSERT_SIZE(struct hz_lock_entry, 80);

@@ -4,7 +4,7 @@
 
 #include "nvme.h"
 
-/* Powers of x modulo the polynomial, from x^16 on: what each bit of the four bytes does to the CRC behind them. */
+/* Powers of x modulo the polynomial, from x^16 on: the effect of each bit of the four bytes on the CRC behind them. */
 #define TIMES_X(c) (((c) << 1 & 0xffff) ^ ((c)&0x8000 ? 0x8bb7 : 0))
 #define EIGHT(p, first) \
 	p##0 = (first), p##1 = TIMES_X(p##0), p##2 = TIMES_X(p##1), p##3 = TIMES_X(p##2), p##4 = TIMES_X(p##3), p##5 = TIMES_X(p##4), \

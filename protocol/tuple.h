@@ -12,7 +12,7 @@
 
 enum { HZ_TUPLE_BYTES = 8 };
 
-/* What to check, as the bits of PRCHK. */
+/* Checks, as the bits of PRCHK. */
 enum hz_tuple_check { HZ_CHECK_REFERENCE = 1, HZ_CHECK_APPLICATION = 2, HZ_CHECK_GUARD = 4, HZ_CHECK_ALL = 7 };
 
 struct hz_tuple {
@@ -24,13 +24,13 @@ struct hz_tuple {
 extern "C" {
 #endif
 
-/* CRC-16 of what gave `crc` (0: nothing) and of these bytes behind it. */
+/* CRC-16 over earlier bytes with the value `crc` (0: none) and these bytes behind them. */
 uint16_t hz_crc16(uint16_t crc, const void *data, size_t bytes);
 /* Eight bytes at any alignment. */
 void hz_tuple_store(void *bytes, struct hz_tuple tuple);
 struct hz_tuple hz_tuple_load(const void *bytes);
-/* NVME_SUCCESS, or the status of the first check, in the order guard, application tag, reference tag, that fails against `expected`.
- * checks: of enum hz_tuple_check. mask: of the application tag, the bits that count. */
+/* NVME_SUCCESS, or the status of the first failing check against `expected`, in the order guard, application tag, reference tag. checks:
+ * of enum hz_tuple_check. mask: of the application tag, the bits to compare. */
 uint16_t hz_tuple_check(struct hz_tuple tuple, struct hz_tuple expected, uint32_t checks, uint16_t mask);
 
 #ifdef __cplusplus

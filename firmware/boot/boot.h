@@ -1,4 +1,4 @@
-/* What start-up hands to C, and what the linker script says about memory. */
+/* Interface of start-up to C, and memory symbols of the linker script. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BOOT_BOOT_H
 #define BOOT_BOOT_H
@@ -8,7 +8,7 @@
 /* Written by the image (firmware, lockbench, platform check); called once on every hart, on its own stack; must not return. */
 _Noreturn void hart_main(uint64_t hart, const void *device_tree);
 
-/* First byte of RAM that nobody else uses; the heap goes from here to the end of RAM. */
+/* First unused byte of RAM; the heap goes from here to the end of RAM. */
 extern uint8_t boot_heap[];
 
 #endif

@@ -36,7 +36,7 @@ _start:
 	la t1, trap_entry
 	csrw mtvec, t1
 
-	/* A stack that overflows reaches the guard page and traps at once, instead of writing into a neighbour. */
+	/* A stack overflow reaches the guard page and traps at once, instead of writing into a neighbour. */
 	srli t1, t0, 2
 	ori t1, t1, PMP_NAPOT_4K & 0x7ff
 	csrw pmpaddr0, t1
@@ -68,7 +68,7 @@ _start:
 	mv a0, tp
 	call hart_main
 
-/* A hart without a stack of its own, or whose hart_main returned. */
+/* A hart without a stack of its own, or after hart_main has returned. */
 .Lpark:
 	wfi
 	j .Lpark
@@ -92,7 +92,7 @@ trap_entry:
 	csrr a2, mtval
 	call trap_report
 
-/* The report itself trapped: end the run without a word, on a trap stack begun anew. */
+/* The report itself trapped: end the run silently, on a fresh trap stack. */
 	.balign 4
 trap_again:
 	csrr tp, mhartid

@@ -8,8 +8,8 @@ void link_init(struct link *link, uint64_t bytes_per_s)
 	link->ps_per_byte = bytes_per_s ? 1000000000000ull / bytes_per_s : 0;
 }
 
-/* The controller's DMA engine arbitrates, not the harts: with the clock frozen, so that harts which transfer at once do not fight for the
- * word. Of 24 they otherwise spent more time here than on all the rest of a read. */
+/* The controller's DMA engine arbitrates, not the harts: with the clock frozen, so that harts with simultaneous transfers do not contend
+ * for the word. 24 harts otherwise spent more time here than on all the rest of a read. */
 uint64_t link_transfer(struct link *link, uint64_t now_ns, uint32_t bytes)
 {
 	uint64_t cost_ns = (link->ps_per_byte * bytes * 67109ull) >> 26; /* / 1000, without a division: 2^26 / 1000 = 67108.9 */

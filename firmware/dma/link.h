@@ -1,4 +1,4 @@
-/* PCIe link model: one serial resource per direction; says when a transfer that starts now will have ended. */
+/* PCIe link model: one serial resource per direction; computes the end of a transfer that starts now. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef DMA_LINK_H
 #define DMA_LINK_H

@@ -9,7 +9,7 @@
 
 enum copy_mode { COPY_IN, COPY_OUT, COPY_ZERO, COPY_COMPARE };
 
-/* True: what was compared differs. */
+/* True: the compared data differ. */
 static bool sgl_walk(const struct sgl *sgl, uint32_t at, uint8_t *flat, uint32_t bytes, enum copy_mode mode)
 {
 	uint32_t pos = sgl->offset + at;

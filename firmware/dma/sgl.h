@@ -24,12 +24,12 @@ void sgl_read(const struct sgl *sgl, uint32_t at, void *dst, uint32_t bytes);   
 void sgl_zero(const struct sgl *sgl, uint32_t at, uint32_t bytes);
 /* CRC-16 of the sector at byte `at` (tuple.h). Clock frozen. */
 uint16_t sgl_guard(const struct sgl *sgl, uint32_t at);
-/* Behind the piece that holds byte `at`: where a sector of device memory has its tuple. */
+/* Behind the piece with byte `at`: the tuple of a sector of device memory. */
 static inline void *sgl_behind(const struct sgl *sgl, uint32_t at)
 {
 	return sgl->memory[(sgl->offset + at) >> HZ_SECTOR_SHIFT] + HZ_SECTOR_BYTES;
 }
-/* The list holds just that. */
+/* True if the list's data are equal. */
 bool sgl_equal(const struct sgl *sgl, uint32_t at, const void *data, uint32_t bytes);
 
 #ifdef __cplusplus

@@ -1,13 +1,13 @@
-/* A controller reset: what its host asked for ends, done or not, and waits for no more than the flash reads that are under way, since those
- * write to the host's memory.
+/* A controller reset: requests of the old host end, done or not. Each waits only for its flash reads in flight, since those write to
+ * host memory.
  *
- * One request, FTL_ABANDON, goes from worker to worker. Each learns which life of the controller is over, and from then on ends
- * such requests when they come to it, with everything that they hold. When all know, nothing new can be parked, and the request takes out
- * what is, zone after zone.
+ * One request, FTL_ABANDON, visits worker after worker. From then on a worker ends requests of the old controller life when it meets
+ * them, and releases what they hold. Once all workers know, no such request can be parked any more, and FTL_ABANDON takes out the parked
+ * ones, zone after zone.
  *
- * What has landed in a buffer stays, and is the device's to bring to flash. A write that waits to land is taken back: its zone's write
- * pointer returns to where the data end. A zone command that has begun to change its zone goes on as the device's own work, and requests
- * of the controller's next life wait for it as for any other. */
+ * Data landed in a buffer stay, and the device programs them. A write waiting to land is taken back: its zone's write pointer returns to
+ * the end of the data. A zone command that has begun to change its zone goes on as the device's own work, and requests of the next
+ * controller life wait for it as for any other. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cache/data_cache.h"
 #include "conventional/conventional.h"

@@ -14,7 +14,7 @@
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 
-/* Whole-state check: every invariant that ties zones, map, SLC, superblocks, buffers and budget together. Harts idle. */
+/* Whole-state check: every invariant between zones, map, SLC, superblocks, buffers and budget. Harts idle. */
 
 static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)
 {
@@ -22,7 +22,7 @@ static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t 
 	struct hz_oob oob;
 
 	if (tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob) != NAND_OK && oob.kind == HZ_OOB_ERASED)
-		return NULL; /* lost, which who reads it is told */
+		return NULL; /* lost: a read of it fails */
 	if (oob.kind != HZ_OOB_DATA || oob.lpa != ext->start + offset || (!extent_is_backing(ext) && oob.generation != ext->generation))
 		return "a mapped sector's OOB record names another LBA or generation";
 	return NULL;

@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 
-/* Harts idle: NULL, or one sentence that names the broken invariant. */
+/* NULL, or one sentence about the broken invariant. Harts idle. */
 const char *whole_check(struct ftl *ftl);
 
 #endif

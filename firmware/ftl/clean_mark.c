@@ -13,7 +13,7 @@
 enum { LOOK_NS = 100000 };
 enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };
 
-/* Collectors, moves, erases, the map's log and the zone table. Without host commands they only ever end: nothing here starts anew. */
+/* Collectors, moves, erases, the map's log and the zone table. Without host commands they only end: none starts again. */
 static bool rest_is_quiet(struct ftl *ftl)
 {
 	return !lt_load(&ftl->homing) && !lt_load(&ftl->conventional->gc.busy) && !lt_load(&ftl->l2p->log.running) &&
@@ -27,7 +27,7 @@ static void rest_look(struct lt_timer *timer)
 	rest_run(io_of(rest->req)->worker, rest->req);
 }
 
-/* The SLC log is worn out: what flash holds is as after a power cut, and the next mount has to look for it. */
+/* The SLC log is worn out: flash is as after a power cut, and the next mount must scan it. */
 static void rest_end(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;
@@ -40,7 +40,7 @@ static void rest_end(struct ftl_worker *self, struct ftl_request *req)
 	io_complete(req, NVME_SUCCESS);
 }
 
-/* Each step ends with what the next one looks at; the log's pass and the record's programs may set the SLC log's collector going. */
+/* Each step ends with the next one's condition; the log's pass and the record's programs may start the SLC log's collector. */
 static void rest_step_on(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;

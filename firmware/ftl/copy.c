@@ -22,9 +22,9 @@ struct copy_job {
 	struct ftl_worker *worker;
 	struct ftl_request *req; /* the copy */
 	uint32_t next_range;     /* to be read */
-	uint32_t sectors;        /* that have been asked for */
+	uint32_t sectors;        /* sectors requested so far */
 	uint32_t under_way;      /* parts */
-	uint16_t status;         /* of the first part that failed */
+	uint16_t status;         /* of the first failed part */
 	uint8_t **memory;        /* [COPY_SECTORS] */
 	uint8_t *tuples;         /* of these */
 	struct copy_part part[COPY_READS];
@@ -36,7 +36,7 @@ HZ_STATIC_ASSERT(offsetof(struct copy_part, req) == 0, "a part is its request");
 
 static uint32_t range_sectors(const struct nvme_copy_range *range) { return range->nlb + 1u; }
 
-/* Type 1 ties reference tags to LBAs: who has them checked must expect just these. */
+/* Type 1 ties reference tags to LBAs: if they are checked, just these must be expected. */
 static uint16_t source_status(const struct ftl *ftl, const struct ftl_request *req, const struct nvme_copy_range *range)
 {
 	uint64_t end = namespace_end(ftl, req);
@@ -129,7 +129,7 @@ static __attribute__((noinline)) uint16_t first_wrong_tuple(const struct copy_jo
 	return status;
 }
 
-/* Tuples that go with the data are checked as those of a write are that brings them. */
+/* Check copied protection tuples like those of a write. */
 static uint16_t check_tuples(const struct copy_job *job)
 {
 	uint16_t status;

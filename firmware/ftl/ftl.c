@@ -1,4 +1,4 @@
-/* The FTL as the HIL sees it: construction, the routing of commands to workers, the zone report, and what is asked of it as a whole. */
+/* The FTL's interface for the HIL: construction, routing of commands to workers, zone report, and functions over all of it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ftl.h"
 
@@ -22,7 +22,7 @@
 #include "zone/update.h"
 #include "zone/zone.h"
 
-/* The FTL as the HIL sees it: construction, and what is asked of it as a whole. */
+/* Construction, and functions over the whole FTL. */
 
 static void facts_init(struct ftl *ftl)
 {
@@ -77,7 +77,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* From the lowest module up: each finds those that it uses. */
+/* From the lowest module up: each uses earlier ones. */
 static void modules_init(struct ftl *ftl, struct arena *arena)
 {
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
@@ -158,7 +158,7 @@ const char *ftl_check(struct ftl *ftl) { return whole_check(ftl); }
 
 /* Owners of zones. */
 
-/* Zones that lie regularly apart, as those of different host threads do, have different owners (as l2p.c spreads them). */
+/* Zones at regular distances, as of several host threads, get different owners (the hash of l2p.c). */
 static uint32_t spread_zone(uint32_t zone, uint32_t workers) { return (uint32_t)((uint64_t)(zone * 0x9e3779b1u) * workers >> 32); }
 
 void routing_init(struct ftl *ftl, struct arena *arena)
@@ -173,7 +173,7 @@ void routing_init(struct ftl *ftl, struct arena *arena)
 		ftl->owner[z] = (uint8_t)(shared ? ftl->extent[z]->map_shard % workers : spread_zone(z, workers));
 }
 
-/* Commands that name no zone, or several at once, stay with their queue. */
+/* Commands without a zone, or with several, stay with their queue. */
 static bool names_zone(const struct ftl_request *req)
 {
 	switch (req->op) {
@@ -202,9 +202,9 @@ unsigned routing_owner(const struct ftl *ftl, unsigned worker, const struct ftl_
 
 /* Zone report. */
 
-/* A conventional zone's type and state are those of ZBC (1h CONVENTIONAL, 0h NOT WRITE POINTER), which ZNS 1.1 leaves reserved: only a
- * report of all zones lists it. ZRASF: 0 all, 1 EMPTY … 5 FULL, 6 READ ONLY, 7 OFFLINE, 9 with an attribute, which none has
- * (ZNS 1.1, Zone Management Receive). */
+/* A conventional zone's type and state are those of ZBC (1h CONVENTIONAL, 0h NOT WRITE POINTER), reserved in ZNS 1.1: only a report of
+ * all zones lists it. ZRASF: 0 all, 1 EMPTY … 5 FULL, 6 READ ONLY, 7 OFFLINE, 9 with an attribute (never) (ZNS 1.1, Zone Management
+ * Receive). */
 static bool matches(uint8_t filter, uint8_t state)
 {
 	static const uint8_t wanted[] = { 0,

@@ -1,4 +1,4 @@
-/* What the modules at the top of the FTL share: workers, copy, cancellation, clean mark, routing and zone report. */
+/* Interfaces among the top modules of the FTL: workers, copy, cancellation, clean mark, routing and zone report. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_FTL_INTERNAL_H
 #define FTL_FTL_INTERNAL_H
@@ -6,16 +6,16 @@
 #include "base/context.h"
 #include "request/io.h"
 
-/* Workers: where a request goes. */
+/* Workers: dispatch of requests. */
 
 struct arena;
 
 /* At construction, once write buffers and map are there. */
 void workers_init(struct ftl *ftl, struct arena *arena);
 
-/* Copy inside the device: the source ranges are read into memory of the worker, several at a time, and when all are there they are one
- * write, or append, of the device's own. So a copy lands as a write of that length does: in one piece, at the write pointer of a zone, as
- * durable as that write; and sources may overlap the destination. Nothing crosses the link but the list of ranges. */
+/* Copy inside the device: the source ranges are read into memory of the worker, several at a time, and then written by one internal
+ * write or append. So a copy lands like a write of that length: in one piece, at the write pointer of a zone, equally durable; and
+ * sources may overlap the destination. Only the list of ranges crosses the link. */
 
 struct arena;
 struct copy_job;
@@ -30,13 +30,13 @@ void copies_init(struct ftl_worker *worker, struct arena *arena);
 /* FTL_COPY, FTL_COPY_APPEND, also after waiting for memory. */
 void copy_run(struct ftl_worker *self, struct ftl_request *req);
 
-/* What a controller reset ends: requests of a life of the controller that is over. */
+/* Cancellation by a controller reset of the requests of the old controller life. */
 
 enum abandon_step { ABANDON_NEW, ABANDON_TOLD };
 
 /* FTL_ABANDON, also its continuation. */
 void abandon_run(struct ftl_worker *self, struct ftl_request *req);
-/* Its own worker: gives back what it holds and ends; a read as soon as its last flash read has. */
+/* End the request and release its resources; a read as soon as its last flash read has ended. Own worker. */
 void abandoned_end(struct ftl_worker *self, struct ftl_request *req);
 
 /* Zone report. */
@@ -44,13 +44,13 @@ void abandoned_end(struct ftl_worker *self, struct ftl_request *req);
 /* FTL_ZONE_REPORT. */
 void zone_report_run(struct ftl_worker *self, struct ftl_request *req);
 
-/* Coming to rest: the end of a flush with FTL_AT_REST. When nothing goes on in the background any more, the state of all zones is recorded
- * (tables.h), and the media is told that everything is as recorded (nand.h). Mount then knows what there must be: what cannot be
- * read is lost, and not a program that a power cut tore. */
+/* Coming to rest: the end of a flush with FTL_AT_REST. Once no background work is left, the state of all zones is recorded (tables.h),
+ * and the media is marked clean (nand.h). Mount then knows the full content: an unreadable sector is lost, not a program torn by a power
+ * cut. */
 
 struct arena;
 
-/* Of the one request that comes to rest. data_before: all data have sequence numbers below. */
+/* State of the request that comes to rest. data_before: sequence numbers of all data are lower. */
 struct rest {
 	struct lt_timer timer;
 	struct ftl_request *req;
@@ -61,14 +61,14 @@ void rest_init(struct ftl *ftl, struct arena *arena);
 /* FTL_REST, from the time on when all zones are closed and durable and the map is in flash: the next step. */
 void rest_run(struct ftl_worker *self, struct ftl_request *req);
 
-/* Routing: which worker runs a command. By its queue, or by the zone of its first LBA, which has an owner then (harts.routing: owner): messages
- * as the rival of locks. */
+/* Routing: the worker of a command, by its queue, or by the owner of its first LBA's zone (harts.routing: owner): messages instead of
+ * locks. */
 
 struct arena;
 
 /* Once the map is there: zones of one of its shards have one owner, if there are as many shards as workers. */
 void routing_init(struct ftl *ftl, struct arena *arena);
-/* Any hart, where zones have owners: the worker of a request that came by a queue of `worker`. */
+/* Worker of a request from a queue of `worker`, where zones have owners. Any hart. */
 unsigned routing_owner(const struct ftl *ftl, unsigned worker, const struct ftl_request *req);
 
 #endif

@@ -1,4 +1,4 @@
-/* Namespaces: construction, what is asked of all of them, and the lock classes of a device. */
+/* Namespaces: construction, functions over all of them, and the lock classes of a device. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ftl_namespaces.h"
 
@@ -10,7 +10,7 @@
 #include "namespaces.h"
 #include "tsu/tsu.h"
 
-/* Namespaces: construction, and what is asked of all. */
+/* Construction, and functions over all namespaces. */
 
 static bool is_whole(const struct hz_device_config *cfg, const struct hz_device_config *window)
 {

@@ -1,4 +1,4 @@
-/* Namespaces: construction, what is asked of all of them, and the lock classes of a device. */
+/* Namespaces: construction, functions over all of them, and the lock classes of a device. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_FTL_NAMESPACES_H
 #define FTL_FTL_NAMESPACES_H
@@ -8,7 +8,7 @@
 #include "lt/arena.h"
 #include "nand/flash_addr.h"
 
-/* The namespaces of a device: an FTL for each, on a window of the flash that nobody else touches. They share harts, TSU and link. */
+/* The namespaces of a device: an FTL for each, on an exclusive window of the flash. They share harts, TSU and link. */
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,7 +51,7 @@ const char *ftl_namespaces_check(const struct ftl_namespaces *all);
 extern "C" {
 #endif
 
-/* Before the harts run, and before ftl_init: every class gets the kind and the granularity that the config names. NULL, or one sentence. */
+/* Set each class's kind and granularity from the config. Before the harts run, and before ftl_init. NULL, or one sentence. */
 const char *ftl_lock_classes_init(struct arena *arena, const struct hz_device_config *cfg);
 
 #ifdef __cplusplus

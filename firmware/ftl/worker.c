@@ -12,7 +12,7 @@
 #include "zone/update.h"
 #include "zone/zone.h"
 
-/* It waited for a table page fetch to use, of which there may be more. Not inlined, so that other reads need not save its registers. */
+/* Resume a read that was parked for a fetch slot, then wake the next one. noinline keeps the spills off the common path. */
 static __attribute__((noinline)) void run_woken_read(struct ftl_worker *self, struct ftl_request *req)
 {
 	io_of(req)->woken = 0;

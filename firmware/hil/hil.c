@@ -7,8 +7,8 @@
 #include "hil/ports/ports.h"
 #include "lt/arena.h"
 
-/* A call each and no branch: where the host decides a branch inside a freeze, the compiler could give each outcome its own THAW and
- * code behind it, and device time would tell (tests/vclock/test_freeze.py). */
+/* One call each, without a branch: for a branch on host data inside a freeze the compiler could give each outcome its own THAW and code
+ * behind it, and device time would depend on the host (tests/vclock/test_freeze.py). */
 static bool find_commands(struct fetch *fetch)
 {
 	bool found;
@@ -59,7 +59,7 @@ static bool hil_turn(void *ctx, bool idle, uint64_t deadline_ns)
 	return worked || group->queues.admin_wanted;
 }
 
-/* Of the other HIL harts: all that concerns the host as a whole is the first one's. */
+/* Of the other HIL harts: the first one handles everything about the host as a whole. */
 static bool far_turn(void *ctx, bool idle, uint64_t deadline_ns)
 {
 	struct queue_group *group = ctx;
@@ -71,7 +71,7 @@ static bool far_turn(void *ctx, bool idle, uint64_t deadline_ns)
 	return found;
 }
 
-/* What the layers below call: the register link, the queues, a round over the harts. */
+/* Callbacks of lower layers: the register link, the queues, a round over the harts. */
 
 static bool on_read(void *hil, uint32_t offset, unsigned size, uint64_t *value) { return registers_read(hil, offset, size, value); }
 static bool on_write(void *hil, uint32_t offset, unsigned size, uint64_t value) { return registers_write(hil, offset, size, value); }
@@ -109,7 +109,7 @@ static bool on_has_work(void *ctx)
 	return group->queues.admin_wanted || (group->queues.ready_mask && fetch_possible(&group->fetch));
 }
 
-/* Commands of other HIL harts, or an order that a reset or a shutdown waits for. */
+/* True unless another HIL hart has commands, or, during a reset or shutdown, has not obeyed its order yet. */
 static bool far_is_quiet(const struct hil *hil)
 {
 	bool waited_for = hil->life.state == LIFE_RESETTING || hil->life.shutdown == SHUTDOWN_DRAINING;

@@ -1,4 +1,4 @@
-/* platform_check.elf: reports what the platform found, echoes over vsock, or fails in a planted way; for tests/qemu.
+/* platform_check.elf: reports the platform's findings, echoes over vsock, or fails in a planted way; for tests/qemu.
  *
  * Kernel command line (-append): "fault=illegal|load|overflow|nested|text" with "hart=N", or "echo", or nothing. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -92,7 +92,7 @@ static void report(void)
 		     (unsigned long)(platform.ivshmem.nand.bytes >> 10));
 }
 
-/* What the arena promises of its memory. */
+/* Promises of the arena about its memory. */
 static void count_written(void)
 {
 	const uint64_t *word = (const uint64_t *)platform.arena.base, *end = word + platform.arena.blank / sizeof(*word);

@@ -1,9 +1,9 @@
 /* thread_check.elf: libthread exercised on the machine itself, with the real or the virtual clock.
  *
- * Every hart sends parcels from its pool to harts drawn at random, which count them under locks of every kind and give
- * them back; each hart also has a timer that re-arms itself. When all parcels have come, the loops are stopped and the
- * sums are checked. The lines on the console are a function of device time under the virtual clock, and those of the
- * harts do not depend on the level of lock statistics: boot argument stats=0, 1 or 2 (enum lt_stats_level), default 2. */
+ * Every hart sends parcels from its pool to harts drawn at random; these count them under locks of every kind and give them back; each
+ * hart also has a timer that re-arms itself. When all parcels have come, the loops are stopped and the sums are checked. The lines on
+ * the console are a function of device time under the virtual clock, and those of the harts do not depend on the level of lock
+ * statistics: boot argument stats=0, 1 or 2 (enum lt_stats_level), default 2. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -143,7 +143,7 @@ static uint64_t read_account(unsigned hart, struct hz_hart_times *out)
 	return spin;
 }
 
-/* While the others are at work: what is read must be whole, and reading must wait for nobody with the clock frozen. */
+/* While the others are at work: the statistics read must be consistent, and reading must wait for no hart with the clock frozen. */
 static void read_statistics(void)
 {
 	struct hz_hart_times t;

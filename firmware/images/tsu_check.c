@@ -1,7 +1,7 @@
-/* tsu_check.elf: what a transaction costs the TSU's hart on the machine itself, by number of dies.
+/* tsu_check.elf: cost of a transaction on the TSU's hart on the machine itself, by number of dies.
  *
- * Boot argument dies=N (4 … 1024, a multiple of 4; default 4). Hart 0 owns programs and reads on every die, hart 1 is the TSU. Under
- * the virtual clock the work of hart 1 is its instructions (and the shared cache lines it fetched); the media's own work is frozen. */
+ * Boot argument dies=N (4 … 1024, a multiple of 4; default 4). Hart 0 owns programs and reads on every die, hart 1 is the TSU. Under the
+ * virtual clock the work of hart 1 is its instructions (and the shared cache lines it fetched); the media's own work is frozen. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -126,7 +126,7 @@ static void prepare(void)
 	if (error)
 		fail_with("tsu_check: %s", error);
 	bytes = hz_nand_image_bytes(&cfg);
-	image = arena_alloc(&platform.arena, 1, bytes, "nand image"); /* clearing it is nobody's work: before the accounts begin */
+	image = arena_alloc(&platform.arena, 1, bytes, "nand image"); /* clearing it is no hart's work: before the accounts begin */
 	lt_harts_init(&platform.arena, cfg.harts, 4);
 	flash_map_init(&map, &platform.arena, &cfg);
 	error = nand_media_init(&media, &cfg, &map, image, bytes, NULL);

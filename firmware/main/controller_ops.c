@@ -1,4 +1,4 @@
-/* The HIL's view of the device behind it: the FTL, and the TSU for what the media know. */
+/* The HIL's view of the device behind it: the FTL, and the TSU for figures of the media. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "main/controller_ops.h"
 

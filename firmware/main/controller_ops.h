@@ -1,4 +1,4 @@
-/* What the HIL needs of the device behind it, from FTL and TSU. */
+/* The HIL's port to the device behind it, made of FTL and TSU. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MAIN_CONTROLLER_OPS_H
 #define MAIN_CONTROLLER_OPS_H
@@ -6,7 +6,7 @@
 #include "hil/ports/ports.h"
 
 struct device;
-/* Of a device whose FTL and TSU are there. */
+/* FTL and TSU of the device are initialized. */
 void controller_ops_init(struct controller_ops *ops, struct device *device);
 
 #endif

@@ -1,4 +1,4 @@
-/* Bringing the device up and down: a table of named steps; the first that fails ends the run with its sentence. */
+/* Bringing the device up and down: a table of named steps; the first failure ends the run with its sentence. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
 
@@ -83,7 +83,7 @@ static const char *start_threads(struct device *device)
 	return error;
 }
 
-/* An injected power cut: nothing is told to the host, and nothing is finished but what capacitors had energy for. */
+/* An injected power cut: the host gets no notice, and only work on capacitor power is finished. */
 static void power_lost(void *ctx)
 {
 	struct device *device = ctx;
@@ -120,7 +120,7 @@ static void tell_damage(const struct device *device)
 			(unsigned long)damage.lost_sectors, damage.read_only_zones, (unsigned long)damage.unknown_sectors, damage.records);
 }
 
-/* What the FTL does not account for is the time that the tables took. */
+/* The share of mount time that the FTL does not account for is that of the tables. */
 static void tell_mount(struct device *device)
 {
 	struct hz_mount_report *report = &device->header->mount;

@@ -1,4 +1,4 @@
-/* What the HIL needs of the platform, over a vsock stream. */
+/* The HIL's port to the platform, over a vsock stream. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MAIN_HIL_PORT_H
 #define MAIN_HIL_PORT_H

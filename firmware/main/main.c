@@ -6,7 +6,7 @@
 
 static struct device device;
 static lt_word go __attribute__((aligned(64)));   /* 1: the device is up */
-static lt_word left __attribute__((aligned(64))); /* harts whose loop has ended */
+static lt_word left __attribute__((aligned(64))); /* harts with an ended loop */
 
 static void release_harts(void)
 {

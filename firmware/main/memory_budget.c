@@ -1,4 +1,4 @@
-/* Charging what was allocated. */
+/* Charging allocations to memories. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "main/memory_budget.h"
 
@@ -7,7 +7,7 @@
 #include "lt/arch.h"
 #include "sentence.h"
 
-/* Where tables and data lie. */
+/* Memory of tables and data. */
 static enum hz_memory bulk_memory(const struct hz_device_config *cfg)
 {
 	return cfg->sram_bytes && !cfg->dram_bytes ? HZ_MEMORY_SRAM : HZ_MEMORY_DRAM;
@@ -50,7 +50,7 @@ static uint64_t bytes_of(const struct arena_ledger *ledger, enum arena_use use)
 	return bytes;
 }
 
-/* What mount borrows lies where data do later, as far as it goes. */
+/* Memory lent to mount overlaps that of later data, up to its size. */
 static void charge_lines(const struct arena_ledger *ledger, const struct hz_device_config *cfg, struct hz_memory_ledger *out)
 {
 	uint64_t lent = bytes_of(ledger, ARENA_LOAN), data = bytes_of(ledger, ARENA_DATA);
@@ -79,7 +79,7 @@ static const struct hz_memory_line *largest(const struct hz_memory_ledger *ledge
 	return found;
 }
 
-/* Rounded up, so that what is short never reads as nothing. */
+/* Rounded up, so that a shortage never reads as zero. */
 static void say_short(const struct hz_memory_ledger *ledger, uint32_t memory, struct hz_sentence *say)
 {
 	static const char *const name[HZ_MEMORIES] = { [HZ_MEMORY_SRAM] = "SRAM", [HZ_MEMORY_DRAM] = "DRAM" };

@@ -1,4 +1,4 @@
-/* Tables from which a linear physical sector address leads to channel, die, plane, block and sector, without a division. */
+/* Tables from a linear physical sector address to channel, die, plane, block and sector, without a division. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/flash_addr.h"
 
@@ -59,7 +59,7 @@ static void place_columns(struct flash_map *map, const struct hz_device_config *
 	}
 }
 
-/* Superblocks of a kind, from `first` on, lie on so many columns each; groups of columns take turns. */
+/* Superblocks of a kind, from `first` on, span `planes` columns each; groups of columns take turns. */
 static void place_superblocks(struct flash_map *map, uint16_t stripe, uint32_t first, uint32_t count, uint32_t planes)
 {
 	uint32_t groups = map->shape.planes / planes;

@@ -1,11 +1,11 @@
-/* Where a sector lies: from the linear physical sector address (PPA) of the FTL to channel, chip, die, plane, block, page, sector.
+/* Flash addresses: from the linear physical sector address (PPA) of the FTL to channel, chip, die, plane, block, page, sector.
  *
- * PPA = superblock << superblock_shift | offset. A superblock is the same block index on each plane of a group: consecutive columns of the
- * stripe, whose order is that of the plane scheme. SLC superblocks come first (block 0 … slc_blocks-1) and lie on all planes; of normal
- * ones, consecutive numbers lie on different groups: number - slc_blocks = (block - slc_blocks) * groups + group. Within a superblock
- * consecutive program units go round its planes: offset = (row * planes + column in group) * unit_sectors + sector in unit; unit =
- * slc_program_sectors in SLC blocks, program_pages * page_sectors in normal blocks. No division at run time (reciprocal multiply).
- * The map of a namespace counts superblocks, columns and sectors in its window, and yields addresses of the device. */
+ * PPA = superblock << superblock_shift | offset. A superblock is the same block index on each plane of a group: consecutive columns of
+ * the stripe, in the order of the plane scheme. SLC superblocks come first (block 0 … slc_blocks-1) and span all planes; consecutive
+ * normal ones are on different groups: number - slc_blocks = (block - slc_blocks) * groups + group. Within a superblock consecutive
+ * program units go round its planes: offset = (row * planes + column in group) * unit_sectors + sector in unit; unit =
+ * slc_program_sectors in SLC blocks, program_pages * page_sectors in normal blocks. No division at run time (reciprocal multiply). The
+ * map of a namespace counts superblocks, columns and sectors in its window, and yields addresses of the device. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FLASH_ADDR_H
 #define FLASH_ADDR_H
@@ -39,7 +39,7 @@ struct flash_stripe {
 	struct reciprocal by_unit, by_planes;
 };
 
-/* Where a superblock lies: its stripe, its first column, and its block in each plane. */
+/* Location of a superblock: its stripe, its first column, and its block in each plane. */
 struct flash_superblock {
 	uint32_t block;
 	uint16_t column;
@@ -52,7 +52,7 @@ struct flash_map {
 	uint32_t slc_superblocks;
 	struct flash_stripe stripe[2];
 	struct flash_superblock *superblock;
-	struct flash_addr *column; /* stripe column → the plane that the scheme puts there; block and sector 0 */
+	struct flash_addr *column; /* stripe column → its plane by the scheme; block and sector 0 */
 };
 
 struct arena;
@@ -90,7 +90,7 @@ static inline struct flash_addr flash_addr_of(const struct flash_map *map, ppa_t
 	return addr;
 }
 
-/* Planes that a superblock lies on. */
+/* Number of planes of a superblock. */
 static inline uint32_t flash_planes_of(const struct flash_map *map, uint32_t superblock)
 {
 	return map->stripe[superblock >= map->slc_superblocks].by_planes.divisor;

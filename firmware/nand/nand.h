@@ -1,13 +1,12 @@
-/* The NAND as a small struct of functions: what flash can do, and what it refuses. Implemented by nand_media.c on an image in
- * ivshmem #1 or in a test's memory.
+/* The NAND as a small struct of functions: flash operations and their rules. Implemented by nand_media.c on an image in ivshmem #1 or in
+ * a test's memory.
  *
- * What we promise the media: a program begins exactly at its block's write_sector (no gaps, no sector twice without an erase);
- * normal blocks in whole program units, SLC blocks in multiples of slc_program_sectors; bad and half-erased blocks are neither
- * programmed nor erased (half-erased: erased first). The media checks all of it and answers NAND_REFUSED.
- * On a device with protection information a sector of kind DATA has its tuple, and room for it, behind its 4 KiB in every memory that
- * data are programmed from and read into.
- * Timing is the TSU's business: the calls here take effect at once, at the operation's end time.
- * Only the TSU hart that owns the channel may call. */
+ * Our promise to the media: a program begins exactly at its block's write_sector (no gaps, no sector twice without an erase); normal
+ * blocks in whole program units, SLC blocks in multiples of slc_program_sectors; bad and half-erased blocks are neither programmed nor
+ * erased (half-erased: erased first). The media checks all of it and answers NAND_REFUSED. On a device with protection information a
+ * sector of kind DATA has its tuple, and room for it, behind its 4 KiB in every memory that data are programmed from or read into.
+ * Timing is the TSU's business: the calls here take effect at once, at the operation's end time. Only the TSU hart that owns the channel
+ * may call. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_H
 #define NAND_H
@@ -33,20 +32,20 @@ enum nand_status {
 	NAND_POWER_WENT = -6,     /* … from outside, while this was done; capacitors keep flash and controller alive */
 };
 
-/* A sector's record as firmware and media exchange it; struct hz_nand_oob is what lies in the image. */
+/* A sector's record as exchanged between firmware and media; its form in the image is struct hz_nand_oob. */
 struct hz_oob {
 	uint64_t sequence; /* device-wide program order; larger is newer; below 2^HZ_OOB_SEQUENCE_BITS */
 	uint32_t lpa;
 	union {
 		uint32_t generation; /* of the zone: raised by every reset, older data are dead */
-		uint32_t host_lba;   /* sectors of backing zones, which have no generations but a fence: the LBA they hold */
+		uint32_t host_lba;   /* sectors of backing zones, with a fence instead of generations: their LBA */
 	};
 	uint8_t kind; /* enum hz_oob_kind */
 	uint8_t stream;
 	uint16_t flags; /* enum hz_oob_flags */
 };
 
-/* struct hz_nand_header says what each means; powered_ns up to now. */
+/* Meanings: struct hz_nand_header; powered_ns up to now. */
 struct nand_history {
 	uint64_t power_cycles, unsafe_shutdowns, powered_ns;
 };
@@ -56,7 +55,7 @@ struct nand_rest {
 	bool at_rest;
 };
 
-/* struct hz_nand_namespace says what each means. */
+/* Meanings: struct hz_nand_namespace. */
 struct nand_namespace {
 	uint64_t sectors;
 	uint32_t state; /* enum hz_namespace_state */
@@ -71,40 +70,39 @@ struct nand_ops {
 	 * the record is lost too (torn program, dead die), its kind is ERASED. The other sectors are good. */
 	enum nand_status (*read)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 				 struct hz_oob *oob);
-	/* The records alone of `count` sectors of one block: as read, but nobody looks at the data, so that HZ_OOB_LOST is only what a
-	 * program wrote. */
+	/* The records alone of `count` sectors of one block: as read, but without the data, so that only a program's HZ_OOB_LOST shows. */
 	void (*records)(struct nand *nand, struct flash_addr addr, uint32_t count, struct hz_oob *oob);
-	/* data NULL = zeros. A sector with HZ_OOB_LOST in its record reads as one whose data are lost. */
+	/* data NULL = zeros. A sector with HZ_OOB_LOST in its record reads as one with lost data. */
 	enum nand_status (*program)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 				    const struct hz_oob *oob);
 	enum nand_status (*erase)(struct nand *nand, struct flash_addr addr);
 	/* Block state for mount and bad-block handling. */
 	const struct hz_nand_block *(*block)(struct nand *nand, struct flash_addr addr);
 	void (*retire)(struct nand *nand, struct flash_addr addr);
-	/* How many more tries a read of `count` sectors of one page needs that senses at at_ns; each costs another read time. *lost:
-	 * ECC fails even so. Same answer when asked again. */
+	/* Number of retries for a read of `count` sectors of one page that senses at at_ns; each costs another read time. *lost: ECC
+	 * fails even so. Repeated calls give the same result. */
 	uint32_t (*read_retries)(struct nand *nand, struct flash_addr addr, uint32_t count, uint64_t at_ns, bool *lost);
 	/* A program of this block ended at at_ns: the first one since its erase begins its retention time. */
 	void (*programmed)(struct nand *nand, struct flash_addr addr, uint64_t at_ns);
-	/* Power went in the middle of this program (count > 0) or erase (count 0): leaves what half-written cells hold. */
+	/* Power failed in the middle of this program (count > 0) or erase (count 0): leaves the content of half-written cells. */
 	void (*tear)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 		     const struct hz_oob *oob);
 	/* The HIL's hart only. shut_down: done, or no longer true because the controller was enabled again. */
 	void (*history)(struct nand *nand, struct nand_history *out);
 	void (*shut_down)(struct nand *nand, bool done);
-	/* Whether a namespace exists, by the number of its window. Written whole, or not at all where power goes. One hart writes. */
+	/* State of a namespace, by the number of its window. Written atomically with respect to power cuts. One hart writes. */
 	struct nand_namespace (*namespace_state)(struct nand *nand, uint32_t window);
 	void (*set_namespace)(struct nand *nand, uint32_t window, struct nand_namespace to);
-	/* Of a namespace, in the same way. Any hart, with no program or erase of it under way: everything is as the record says that was just
-	 * programmed. The first program or erase takes that back, before it changes anything. */
+	/* The same for its clean mark. Any hart, with no program or erase of it in flight: everything is as in the record just
+	 * programmed. The first program or erase clears the mark, before it changes anything. */
 	struct nand_rest (*rest)(struct nand *nand, uint32_t window);
 	void (*come_to_rest)(struct nand *nand, uint32_t window, uint32_t record);
 	/* No power from here on: every further call answers NAND_POWER_OFF, and nothing is kept any more. Any hart; more than once is fine. */
 	void (*power_off)(struct nand *nand);
-	/* Memory that capacitors keep alive: the image has what it holds, by place, at each instant, so that the next start ends what they
-	 * would have done when a run was killed. Costs no time. The memory of a place is one hart's. sector NULL: nothing is kept there. */
+	/* Memory kept alive by capacitors: the image has its content, by place, at each instant, so that after a killed run the next
+	 * start completes the dump. Costs no time. The memory of a place is one hart's. sector NULL: the place is empty. */
 	void (*keep)(struct nand *nand, uint32_t place, const uint8_t *sector, const struct hz_oob *oob);
-	/* What a place holds, its tuple behind it; NULL: nothing. Places are numbers below kept_places. */
+	/* Content of a place, its tuple behind it; NULL: empty. Places are numbers below kept_places. */
 	uint8_t *(*kept)(struct nand *nand, uint32_t place, struct hz_oob *oob);
 	/* Nothing at all. */
 	void (*keep_nothing)(struct nand *nand);
@@ -113,10 +111,10 @@ struct nand {
 	const struct nand_ops *ops;
 	const struct hz_device_config *cfg;
 	const struct flash_map *map;
-	uint64_t power_cut_ns; /* device time at which the TSU cuts power; 0 = never */
-	bool capacitors;       /* operations go on after a cut in one of them, which answers NAND_POWER_WENT */
-	uint32_t kept_places;  /* of the memory that they keep alive */
-	bool belated;          /* what is programmed now was to be programmed when power went: it has no number, and no injected fault */
+	uint64_t power_cut_ns; /* device time of the TSU's power cut; 0 = never */
+	bool capacitors;       /* operations go on after a cut in one of them, with status NAND_POWER_WENT */
+	uint32_t kept_places;  /* of the memory kept alive */
+	bool belated;          /* the present program belongs to an earlier power cut: it has no number, and no injected fault */
 };
 
 #ifdef __cplusplus

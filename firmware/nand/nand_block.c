@@ -30,7 +30,7 @@ void nand_blocks_format(struct nand_media *media)
 	}
 }
 
-/* What no media would have written. */
+/* Values that no media would have written. */
 static const char *impossible(const struct nand_media *media, const struct hz_nand_block *block, uint32_t in_plane)
 {
 	uint32_t region = in_plane >= media->nand.map->slc_superblocks;

@@ -1,4 +1,4 @@
-/* Checksums of the image: what the ECC engine would know about a torn or damaged sector, record or table entry. */
+/* Checksums of the image, in place of an ECC engine's verdict on a torn or damaged sector, record or table entry. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_CHECKSUM_H
 #define NAND_CHECKSUM_H
@@ -12,11 +12,11 @@ extern "C" {
 /* hz_nand_oob.data_checksum. data: HZ_SECTOR_BYTES bytes, 8-byte aligned, or NULL for a sector programmed without data. tuple: its bytes
  * as a number; 0: it has none. */
 uint32_t nand_data_checksum(const void *data, uint64_t tuple, const struct hz_nand_oob *oob);
-/* hz_nand_oob.checksum; never 0, so that nothing is no good record. number: the record's in the image. */
+/* hz_nand_oob.checksum; never 0, so that zeros are no good record. number: the record's in the image. */
 uint32_t nand_oob_checksum(const struct hz_nand_oob *oob, uint64_t number);
 /* hz_nand_block.checksum; never 0. number: the flat block number. */
 uint32_t nand_block_checksum(const struct hz_nand_block *block, uint32_t number);
-/* hz_nand_header.checksum, with the device config that lies behind the header. */
+/* hz_nand_header.checksum, with the device config behind the header. */
 uint32_t nand_header_checksum(const struct hz_nand_header *header);
 /* hz_nand_namespaces.checksum; never 0. */
 uint32_t nand_namespaces_checksum(const struct hz_nand_namespaces *record);

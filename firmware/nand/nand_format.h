@@ -5,7 +5,7 @@
 
 #include "nand/nand_media.h"
 
-/* Sets header, blocks, oob and data of media (whose nand.cfg and nand.map are set). NULL or one sentence. */
+/* Set header, blocks, oob and data of media; its nand.cfg and nand.map are set. NULL or one sentence. */
 const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t bytes);
 
 #endif

@@ -71,7 +71,7 @@ static uint64_t *rest_word(const struct nand_media *media, uint32_t window, bool
 	return (uint64_t *)((uint8_t *)media->header + (copy ? media->header_copy_offset : 0) + HZ_NAND_REST_OFFSET) - window;
 }
 
-/* To come to rest: the copy first, so that a writer who is killed in between leaves "changed" in the word that counts. */
+/* To come to rest: the copy first, so that a writer killed in between leaves "changed" in the word that counts. */
 static void write_rest(struct nand_media *media, uint32_t window, uint32_t record, uint32_t mark)
 {
 	bool copy_first = mark == HZ_NAND_AT_REST;

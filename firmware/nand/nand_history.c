@@ -1,4 +1,4 @@
-/* Power history of the device. It lies in the image's header, where a controller has a few bytes of EEPROM for it. */
+/* Power history of the device, in the image's header; a controller has a few bytes of EEPROM for it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_history.h"
 

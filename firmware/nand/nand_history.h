@@ -5,7 +5,7 @@
 
 #include "nand/nand_media.h"
 
-/* Once per start, by nand_media_init, on an image that was accepted. */
+/* Once per start, by nand_media_init, on an accepted image. */
 void nand_history_begin(struct nand_media *media);
 void nand_history_read(struct nand *nand, struct nand_history *out);
 void nand_history_shut_down(struct nand *nand, bool done);

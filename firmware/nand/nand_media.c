@@ -50,7 +50,7 @@ static enum nand_status refuse_operation(struct nand_media *media, const char *r
 	return NAND_REFUSED;
 }
 
-/* Dice whose outcome depends on what is done to which cells, never on the order in which harts do it. */
+/* Dice that depend on the operation and its cells, never on the order of harts. */
 static uint64_t throw_dice(const struct nand_media *media, enum dice kind, const struct place *at, uint64_t salt)
 {
 	uint64_t cells = nand_mix((uint64_t)media->nand.cfg->seed << 8 | kind, (uint64_t)at->flat << 32 | at->block->erase_count);
@@ -175,7 +175,7 @@ static void raise_write_sector(struct nand_media *media, const struct place *at,
 	nand_crash_order();
 }
 
-/* A half-programmed unit: a prefix that happens to read well (none or some, by dice), the rest with records that cannot be right. */
+/* A half-programmed unit: a prefix that happens to read well (none or some, by dice), the rest with impossible records. */
 static void tear_program(struct nand_media *media, const struct place *at, uint32_t count, const struct sgl *data, uint32_t from,
 			 const struct hz_oob *oob)
 {
@@ -238,7 +238,7 @@ static bool page_lost(const struct nand_media *media, const struct place *at, ui
 	return dice_say(media, DICE_READ, at, (at->sector + i) >> media->page_shift, media->nand.cfg->read_fail_ppb);
 }
 
-/* What of a read sector is there. */
+/* Readable parts of a sector. */
 enum found { FOUND_ERASED, FOUND_NOTHING, FOUND_RECORD, FOUND_ALL };
 
 static bool data_good(const struct nand_media *media, const struct place *at, uint32_t i, const struct hz_nand_oob *record)
@@ -285,7 +285,7 @@ static struct hz_oob oob_of(const struct hz_nand_oob *record, enum found found)
 	};
 }
 
-/* False: lost. A read that fails finds `most` at most. */
+/* False: lost. A failing read finds `most` at most. */
 static bool read_sector(struct nand_media *media, const struct place *at, uint32_t i, const struct sgl *data, uint32_t to,
 			struct hz_oob *oob, enum found most)
 {
@@ -304,7 +304,7 @@ static bool read_sector(struct nand_media *media, const struct place *at, uint32
 	return most == FOUND_ALL && (found == FOUND_ALL || found == FOUND_ERASED);
 }
 
-/* A dead die tells nothing; a read that fails by chance loses the data only. */
+/* A dead die returns nothing; a read that fails by chance loses the data only. */
 static enum found most_readable(struct nand_media *media, struct flash_addr addr)
 {
 	if (is_number(media, KIND_READ, media->nand.cfg->fail_read_at))
@@ -312,7 +312,7 @@ static enum found most_readable(struct nand_media *media, struct flash_addr addr
 	return die_failed(media, addr) ? FOUND_NOTHING : FOUND_ALL;
 }
 
-/* Not inline: the registers that it needs are saved in the freeze. */
+/* noinline: its registers are saved in the freeze. */
 static __attribute__((noinline)) enum nand_status read_cells(struct nand_media *media, struct flash_addr addr, struct place *at,
 							     uint32_t count, const struct sgl *data, uint32_t to, struct hz_oob *oob)
 {

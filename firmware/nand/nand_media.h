@@ -1,10 +1,10 @@
 /* The media: flash rules, faults and power cuts over an image in memory (layout: protocol/nand_image.h).
  *
- * Crash order: a program takes back the rest word, raises the block's write_sector, then writes data, then OOB records with their checksums
- * last; an erase flags the block ERASING, clears OOB, then resets the block. So whenever the writer is killed, no sector has a good OOB
- * record over partial data, and a sector below write_sector without one is torn. Erased data are never touched: a sector without OOB has
- * no data. What is there twice (nand_header.h, nand_block.h, nand_oob.h) is written one copy after the other.
- * Calls run with the clock frozen: the flash itself does this work. Blocks of different channels may be used by different harts. */
+ * Crash order: a program takes back the rest word, raises the block's write_sector, then writes data, then OOB records with their
+ * checksums last; an erase flags the block ERASING, clears OOB, then resets the block. So whenever the writer is killed, no sector has a
+ * good OOB record over partial data, and a sector below write_sector without one is torn. Erased data are never touched: a sector
+ * without OOB has no data. Duplicated structures (nand_header.h, nand_block.h, nand_oob.h) are written one copy after the other. Calls
+ * run with the clock frozen: the flash itself does this work. Blocks of different channels may be used by different harts. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_MEDIA_H
 #define NAND_MEDIA_H
@@ -18,15 +18,15 @@
 extern "C" {
 #endif
 
-/* What goes wrong, and whom to tell. All zero: nothing, and a refusal stops the run (lt_fail). Operations = programs and erases,
- * numbered from 1 since nand_media_init. */
+/* Injected faults and their receiver. All zero: none, and a refusal stops the run (lt_fail). Operations = programs and erases, numbered
+ * from 1 since nand_media_init. */
 struct nand_policy {
-	uint64_t power_cut_op;         /* power goes in this operation; 0 = never */
-	uint64_t power_cut_ns;         /* power goes at this device time; 0 = never */
-	uint64_t fail_op;              /* this operation fails; 0 = none */
-	uint64_t capacitors_empty_op;  /* where there are any: they are empty in this operation; 0 = never */
-	uint32_t cut_before;           /* with power_cut_op: 1 = power goes just before the operation, which leaves no trace */
-	void (*power_lost)(void *ctx); /* once, on the hart that saw it; NULL = nobody */
+	uint64_t power_cut_op;                        /* power goes in this operation; 0 = never */
+	uint64_t power_cut_ns;                        /* power goes at this device time; 0 = never */
+	uint64_t fail_op;                             /* this operation fails; 0 = none */
+	uint64_t capacitors_empty_op;                 /* with capacitors: they are empty in this operation; 0 = never */
+	uint32_t cut_before;                          /* with power_cut_op: 1 = just before the operation, without a trace of it */
+	void (*power_lost)(void *ctx);                /* once, on the hart that saw it; NULL = no receiver */
 	void (*refused)(void *ctx, const char *text); /* NULL = lt_fail */
 	void *ctx;
 };
@@ -40,7 +40,7 @@ struct nand_media {
 	struct hz_nand_oob *oob, *oob_copy;
 	uint8_t *data;
 	uint64_t *tuples;  /* NULL: none are kept */
-	struct nand_kept { /* what capacitors keep: struct hz_nand_layout */
+	struct nand_kept { /* memory kept alive by capacitors: struct hz_nand_layout */
 		uint32_t places, stride;
 		struct hz_nand_oob *record;
 		uint8_t *data;
@@ -54,7 +54,7 @@ struct nand_media {
 	lt_word operations, off;
 	lt_word rest[HZ_MAX_NAMESPACES]; /* the image's rest words */
 	struct hz_window window[HZ_MAX_NAMESPACES];
-	lt_word repaired;           /* damaged copies that were written again from the other one */
+	lt_word repaired;           /* damaged copies rewritten from the other one */
 	lt_word kind_operations[3]; /* programs, erases, reads: to fail a chosen one */
 	char text[256];
 };

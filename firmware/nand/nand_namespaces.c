@@ -1,4 +1,4 @@
-/* Record of the namespaces: two copies beside those of the header. */
+/* Record of the namespaces: two copies, one with each copy of the header. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_namespaces.h"
 

@@ -1,4 +1,4 @@
-/* What the namespaces of an image are: their windows, which it was made with, and which of them exist and are attached. */
+/* The namespaces of an image: the windows that it was made with, and their existence and attachment. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_NAMESPACES_H
 #define NAND_NAMESPACES_H
@@ -11,10 +11,10 @@ extern "C" {
 
 /* A new image: all of the config's namespaces exist, as large as they can be, and are attached. */
 void nand_namespaces_format(struct nand_media *media);
-/* NULL, or the sentence that the image was made for other namespaces. Changes nothing; looks at the first copy only, as the second may lie
+/* NULL, or the sentence that the image was made for other namespaces. Changes nothing; reads the first copy only, as the second may be
  * elsewhere in an image of another shape. */
 const char *nand_namespaces_differ(struct nand_media *media);
-/* Start, with media->header at hand. NULL: they are the config's; or one sentence. A damaged copy is written again from the other one. */
+/* Start, with media->header set. NULL: they are the config's; or one sentence. A damaged copy is rewritten from the other one. */
 const char *nand_namespaces_open(struct nand_media *media);
 
 /* The media's side of nand_ops.namespace_state and .set_namespace. */

@@ -1,4 +1,4 @@
-/* OOB records: of sectors, and of what capacitors keep. */
+/* OOB records: of sectors, and of memory kept alive by capacitors. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_oob.h"
 
@@ -7,7 +7,7 @@
 #include "lt/bulk.h"
 #include "nand/nand_checksum.h"
 
-/* The checksum comes last: a killed writer leaves no good record over anything that is not there. */
+/* The checksum comes last: a killed writer leaves no good record over missing data. */
 static void write_copy(struct hz_nand_oob *place, const struct hz_nand_oob *record)
 {
 	place->checksum = 0;
@@ -57,9 +57,9 @@ void nand_oob_spoil(struct nand_media *media, uint64_t number)
 	media->oob_copy[number].checksum ^= UINT32_MAX;
 }
 
-/* --- memory that capacitors keep alive --- */
+/* --- memory kept alive by capacitors --- */
 
-/* Numbers that no sector has. */
+/* Numbers of no sector. */
 static uint64_t kept_number(uint32_t place) { return ~(uint64_t)place; }
 
 static uint8_t *kept_memory(const struct nand_media *media, uint32_t place)
@@ -112,7 +112,7 @@ uint8_t *nand_kept(struct nand *nand, uint32_t place, struct hz_oob *oob)
 	return sector;
 }
 
-/* What was never written stays so: the file is sparse. */
+/* Unwritten parts stay unwritten: the file is sparse. */
 void nand_keep_nothing(struct nand *nand)
 {
 	struct nand_media *media = (struct nand_media *)nand;

@@ -15,10 +15,10 @@ void nand_oob_store(struct nand_media *media, uint64_t number, const struct hz_n
 bool nand_oob_load(struct nand_media *media, uint64_t number, struct hz_nand_oob *out);
 /* Both copies of `count` records are blank. */
 void nand_oob_erase(struct nand_media *media, uint64_t number, uint32_t count);
-/* What a torn program leaves: neither copy is good. */
+/* Result of a torn program: neither copy is good. */
 void nand_oob_spoil(struct nand_media *media, uint64_t number);
 
-/* What capacitors keep (nand.h, keep and kept), and the end of it all. */
+/* Memory kept alive by capacitors (nand.h, keep and kept), and clearing all of it. */
 void nand_keep(struct nand *nand, uint32_t place, const uint8_t *sector, const struct hz_oob *oob);
 uint8_t *nand_kept(struct nand *nand, uint32_t place, struct hz_oob *oob);
 void nand_keep_nothing(struct nand *nand);

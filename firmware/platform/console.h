@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Until it is called the console is where QEMU virt has it, so that a broken device tree can be reported. */
+/* Before this call the console is at QEMU virt's address, so that a broken device tree can be reported. */
 void console_init(uint64_t uart_base);
 /* Formats as text_format, at most 511 characters, ends the line itself. */
 void console_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

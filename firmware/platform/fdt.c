@@ -60,7 +60,7 @@ static bool take_cell(struct fdt *fdt, uint32_t *value)
 	return true;
 }
 
-/* Moves the cursor over `bytes` and up to the next cell; false if that is outside. */
+/* Move the cursor over `bytes` and up to the next cell; false if that is outside. */
 static bool skip_padded(struct fdt *fdt, uint32_t bytes)
 {
 	if (!inside(fdt->at, bytes, fdt->structure_bytes))

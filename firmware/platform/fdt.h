@@ -28,7 +28,7 @@ struct fdt_item {
 	uint32_t bytes;
 };
 
-/* readable = bytes that may be touched from blob on. NULL, or one sentence that says what is wrong. */
+/* readable = accessible bytes from blob on. NULL, or one sentence about the fault. */
 const char *fdt_open(struct fdt *fdt, const void *blob, size_t readable);
 /* The next token; FDT_DONE and FDT_BAD repeat. */
 struct fdt_item fdt_next(struct fdt *fdt);

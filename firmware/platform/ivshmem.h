@@ -12,11 +12,11 @@ struct ivshmem_region {
 
 struct ivshmem {
 	struct ivshmem_region shared; /* begins with HZ_SHM_MAGIC (protocol/shm.h) */
-	struct ivshmem_region nand;   /* the other one, whatever is in it: the media says what (protocol/nand_image.h) */
+	struct ivshmem_region nand;   /* the other one, with any content: the media checks it (protocol/nand_image.h) */
 };
 
-/* Told apart by the shared memory's first eight bytes, not by their order on the bus. A missing shared region is an error, a missing NAND
- * image is left to the caller. NULL, or one sentence. */
+/* Distinguished by the shared memory's first eight bytes, not by their order on the bus. A missing shared region is an error, a missing
+ * NAND image is left to the caller. NULL, or one sentence. */
 const char *ivshmem_find(struct ivshmem *found, const struct pci_bus *bus);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the firmware needs to know about the board: one pass over the device tree, nodes recognised by `compatible`. */
+/* Facts about the board for the firmware: one pass over the device tree, nodes recognised by `compatible`. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/machine.h"
 
@@ -160,7 +160,7 @@ static void enter_node(struct walk *walk, const char *name)
 		walk->error = "device tree: nested too deeply";
 		return;
 	}
-	/* Defaults where a node does not say: Devicetree Specification 2.3.5. */
+	/* Defaults of a node: Devicetree Specification 2.3.5. */
 	walk->node[++walk->depth] = (struct node){ .name = name, .address_cells = 2, .size_cells = 1 };
 }
 

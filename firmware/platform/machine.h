@@ -1,4 +1,4 @@
-/* What the firmware needs to know about the board, read once from the device tree. */
+/* Facts about the board for the firmware, read once from the device tree. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_MACHINE_H
 #define PLATFORM_MACHINE_H
@@ -29,8 +29,8 @@ struct machine {
 	char bootargs[MACHINE_BOOTARGS_BYTES]; /* NUL-terminated, cut if longer */
 };
 
-/* Fills *machine from a device tree of at most `readable` bytes. NULL, or one sentence that says what is missing or wrong.
- * The blob is not referenced afterwards. Linear in its size. */
+/* Fill *machine from a device tree of at most `readable` bytes. NULL, or one sentence about a missing or wrong node. The blob is not
+ * referenced afterwards. Linear in its size. */
 const char *machine_read(struct machine *machine, const void *blob, size_t readable);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* Device registers. Every access stands inside clock_freeze: QEMU replays an instruction that touches a device, which would be
- * counted twice, and device registers belong to the host's time, never to device time (docs/internals/virtual-clock.md). */
+/* Device registers. Every access is inside clock_freeze: QEMU replays an instruction on a device register, so it would be counted twice,
+ * and device registers belong to the host's time, never to device time (docs/internals/virtual-clock.md). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_MMIO_H
 #define PLATFORM_MMIO_H

@@ -28,7 +28,7 @@ static void set(const struct pci_bus *bus, uint32_t config, uint32_t reg, uint32
 	bus->access.write(bus->access.ctx, config + reg, value);
 }
 
-/* Writes all ones and reads back which bits stick: the size mask. */
+/* Write all ones and read back the writable bits: the size mask. */
 static uint32_t size_mask(const struct pci_bus *bus, uint32_t config, unsigned bar)
 {
 	uint32_t reg = PCI_BAR0 + bar * 4, old = get(bus, config, reg), mask;
@@ -92,7 +92,7 @@ struct place {
 	unsigned bar;
 };
 
-/* The largest BAR that has no address yet. */
+/* The largest BAR without an address. */
 static struct place largest_unplaced(struct pci_bus *bus)
 {
 	struct place best = { NULL, 0 };

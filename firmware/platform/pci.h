@@ -1,6 +1,6 @@
 /* PCI bus 0: finds functions, sizes and places their memory BARs. No bridges: QEMU virt puts -device functions on the root bus.
  *
- * Configuration space is reached through two functions, so that tests can stand in for the bus. Boot time, one hart. */
+ * Configuration space is reached through two functions, so that tests can replace the bus. Boot time, one hart. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_PCI_H
 #define PLATFORM_PCI_H

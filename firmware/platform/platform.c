@@ -26,7 +26,7 @@ static void find_memory(struct platform *platform, const uint8_t *device_tree, u
 		platform->arena.blank = (size_t)(device_tree - heap_base);
 }
 
-/* To the plugin, which does bulk work there. */
+/* For the plugin's bulk work. */
 static void show_window(enum hz_vc_file file, const struct ivshmem_region *region)
 {
 	struct hz_vc_slot *slot = lt_vc_slot();

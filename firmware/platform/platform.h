@@ -11,13 +11,13 @@
 struct platform {
 	struct machine machine;
 	struct pci_bus pci;
-	struct ivshmem ivshmem;    /* shared.base NULL where the caller can do without (micro-benchmarks) */
+	struct ivshmem ivshmem;    /* shared.base NULL for callers without shared memory (micro-benchmarks) */
 	const char *ivshmem_error; /* why shared.base is NULL */
 	struct arena arena;        /* the rest of RAM, blank up to the device tree */
 };
 
-/* Console, power-off, device tree, PCI, ivshmem, memory. heap = first byte of RAM that nobody else uses (boot_heap). The arena
- * overlaps the device tree, which is not needed after this call. Errors end the run through fail_with. */
+/* Console, power-off, device tree, PCI, ivshmem, memory. heap = first unused byte of RAM (boot_heap). The arena overlaps the device
+ * tree, not needed after this call. Errors end the run through fail_with. */
 void platform_init(struct platform *platform, const void *device_tree, uint8_t *heap);
 
 #endif

@@ -1,4 +1,4 @@
-/* memcpy and friends, eight bytes at a time where both sides are aligned alike. */
+/* memcpy and friends, eight bytes at a time if both sides are aligned alike. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 

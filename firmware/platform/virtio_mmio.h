@@ -1,4 +1,4 @@
-/* virtio over MMIO, modern only (virtio 1.2, 4.2), with split virtqueues that are polled: no interrupt is ever asked for. */
+/* virtio over MMIO, modern only (virtio 1.2, 4.2), with split, polled virtqueues: interrupts are never requested. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_VIRTIO_MMIO_H
 #define PLATFORM_VIRTIO_MMIO_H

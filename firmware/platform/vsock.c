@@ -22,7 +22,7 @@ enum {
 struct vsock {
 	struct virtio_queue rx, tx, event;
 	uint32_t free_count;
-	uint32_t free_packet[PACKETS]; /* transmit buffers that the device does not hold */
+	uint32_t free_packet[PACKETS]; /* transmit buffers not held by the device */
 	struct vsock_stream stream;
 };
 
@@ -68,8 +68,8 @@ static bool take_packets(struct vsock *vsock)
 
 	while (vsock_stream_can_take(&vsock->stream) && virtio_take(&vsock->rx, &id, &bytes)) {
 		vsock_stream_take(&vsock->stream, virtio_buffer(&vsock->rx, id), bytes);
-		/* vhost-device-vsock may return a buffer that it has not written, after the end of a connection: the old packet must
-		 * not be taken once more. A packet of zeros is for nobody. */
+		/* vhost-device-vsock may return an unwritten buffer, after the end of a connection: the old packet must not be taken
+		 * once more. A packet of zeros has no receiver. */
 		memset(virtio_buffer(&vsock->rx, id), 0, VSOCK_HEADER_BYTES);
 		virtio_give(&vsock->rx, id, PACKET_BYTES);
 		any = true;

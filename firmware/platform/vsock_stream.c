@@ -28,7 +28,7 @@ static void buffer_get(struct vsock_buffer *buffer, uint8_t *data, uint32_t byte
 	buffer->head += bytes;
 }
 
-/* Nothing more is sent to the peer; what it sent before stays readable. */
+/* Nothing more is sent to the peer; its earlier bytes stay readable. */
 static void drain(struct vsock_stream *stream)
 {
 	stream->state = VSOCK_DRAINING;
@@ -80,7 +80,7 @@ static void accept_peer(struct vsock_stream *stream, const struct vsock_header *
 	stream->in.head = stream->in.tail = stream->out.head = stream->out.tail = 0;
 }
 
-/* False if the peer claims to have forwarded bytes that we never sent, or less than it said before. */
+/* False if the peer claims to have forwarded bytes that we never sent, or fewer than before. */
 static bool take_credit(struct vsock_stream *stream, const struct vsock_header *h)
 {
 	if (stream->tx_cnt - h->fwd_cnt > stream->tx_cnt - stream->peer_fwd_cnt)
@@ -180,7 +180,7 @@ static size_t put_reset(struct vsock_stream *stream, void *packet)
 			  (struct vsock_header){ .dst_cid = to.cid, .src_port = from, .dst_port = to.port, .op = VSOCK_OP_RST });
 }
 
-/* Bytes that the peer still has room for. */
+/* Bytes of room at the peer. */
 static uint32_t credit(const struct vsock_stream *stream)
 {
 	uint32_t in_flight = stream->tx_cnt - stream->peer_fwd_cnt;

@@ -1,8 +1,8 @@
 /* Listener for one virtio-vsock stream connection: the packet state machine, without rings or registers (virtio 1.2, 5.10).
  *
- * Packets are untrusted: any bytes may be given. A packet for another port, of another type, or that makes no sense in the present
- * state is answered with RST; a peer that breaks the credit rules is cut off. Sizes: both buffers hold VSOCK_BUFFER_BYTES.
- * One hart. Every call is O(bytes moved). */
+ * Packets are untrusted: any bytes may be given. A packet for another port, of another type, or illegal in the present state is answered
+ * with RST; a peer that breaks the credit rules is cut off. Sizes: both buffers hold VSOCK_BUFFER_BYTES. One hart. Every call is O(bytes
+ * moved). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_VSOCK_STREAM_H
 #define PLATFORM_VSOCK_STREAM_H
@@ -19,7 +19,7 @@ extern "C" {
 
 enum {
 	VSOCK_BUFFER_BYTES = 65536, /* power of two; also our announced credit */
-	VSOCK_RESETS = 16,          /* answers to strangers that may wait for room in the transmit ring */
+	VSOCK_RESETS = 16,          /* answers to strangers waiting for room in the transmit ring */
 	VSOCK_HEADER_BYTES = 44,
 };
 
@@ -47,7 +47,7 @@ HZ_STATIC_ASSERT(sizeof(struct vsock_header) == VSOCK_HEADER_BYTES, "virtio 1.2,
 enum vsock_state {
 	VSOCK_LISTENING, /* no peer */
 	VSOCK_CONNECTED,
-	VSOCK_DRAINING, /* the peer has gone; what it sent before, and the news itself, have not been read yet */
+	VSOCK_DRAINING, /* the peer has gone; its last bytes, and the end itself, have not been read yet */
 };
 
 struct vsock_peer {
@@ -64,7 +64,7 @@ struct vsock_stream {
 	uint32_t port;
 	enum vsock_state state;
 	struct vsock_peer peer;
-	uint32_t fwd_cnt, told_fwd_cnt;            /* bytes read by our user; the same as last told to the peer */
+	uint32_t fwd_cnt, told_fwd_cnt;            /* bytes read by our user; the last value sent to the peer */
 	uint32_t tx_cnt, peer_fwd_cnt, peer_alloc; /* our credit: virtio 1.2, 5.10.6.3 */
 	bool owe_response, owe_credit, asked_credit;
 	uint32_t resets;

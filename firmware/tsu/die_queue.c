@@ -40,7 +40,7 @@ static uint8_t natural_lane(const struct queue_rules *rules, const struct tsu_tx
 	}
 }
 
-/* What the sector will hold is among the waiting writes. */
+/* True if the sector's coming content is among the waiting writes. */
 static bool reads_the_future(const struct queue_rules *rules, const struct tsu_txn *txn, const struct block_order *order)
 {
 	if (order->erases)
@@ -77,7 +77,7 @@ static void lane_append(struct die_queue *queue, const struct queue_rules *rules
 	else
 		fifo->head = txn;
 	fifo->tail = txn;
-	/* A lane that comes back has no claim to the time in which it wanted nothing. */
+	/* A lane that comes back has no claim to its idle time. */
 	if (!(queue->busy_lanes & 1u << txn->lane) && queue->used_ns[txn->lane] < queue->virtual_ns)
 		queue->used_ns[txn->lane] = queue->virtual_ns;
 	queue->filled[txn->lane] |= (uint16_t)(1u << txn->addr.plane);
@@ -113,7 +113,7 @@ void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn)
 	order->erases -= txn->op == TSU_ERASE;
 }
 
-/* The one that *link names: the head, or behind it. */
+/* Remove *link: the head, or one behind it. */
 static struct tsu_txn *remove_txn(struct die_queue *queue, const struct queue_rules *rules, unsigned lane, unsigned plane,
 				  struct tsu_txn **link)
 {
@@ -168,7 +168,7 @@ static bool txn_allowed(const struct tsu_txn *txn, enum take take)
 	return take != TAKE_WHILE_SUSPENDED || (txn->op == TSU_READ && !txn->follows);
 }
 
-/* Oldest head of the lane that may run. */
+/* Oldest eligible head of the lane. */
 static struct tsu_txn *oldest_of(struct die_queue *queue, const struct queue_rules *rules, unsigned lane, uint64_t now_ns, enum take take)
 {
 	struct tsu_txn *oldest = NULL;
@@ -231,14 +231,14 @@ static bool may_join(const struct queue_rules *rules, const struct tsu_txn *firs
 	return first->op == TSU_ERASE || txn->addr.sector == first->addr.sector;
 }
 
-/* May one that is ahead of it in its plane wait for this read, which runs with the first one? A read, submitted soon after the first. */
+/* May a transaction ahead in its plane wait for this read, run together with the first one? A read, submitted soon after the first. */
 static bool lets_pass(const struct queue_rules *rules, const struct tsu_txn *first, const struct tsu_txn *txn)
 {
 	return first->op == TSU_READ && txn->op == TSU_READ && !txn->follows && txn->order - first->order < rules->reach;
 }
 
-/* In that plane: NULL: there is none. Reads of a program unit come together, plane by plane, so what runs with the first one is often not
- * the head, where another request has some of its pages. */
+/* The one to join in that plane; NULL: none. Reads of a program unit come together, plane by plane, so the partner of the first one is
+ * often not the head, where another request has some of its pages. */
 static struct tsu_txn **joins_at(struct die_queue *queue, const struct queue_rules *rules, const struct tsu_txn *first, unsigned plane,
 				 uint64_t now_ns)
 {
@@ -252,7 +252,7 @@ static struct tsu_txn **joins_at(struct die_queue *queue, const struct queue_rul
 	return *link ? link : NULL;
 }
 
-/* Those that run on the first one's other planes, linked behind it. */
+/* Partners on the first one's other planes, linked behind it. */
 static void gather_planes(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *first, uint64_t now_ns)
 {
 	struct tsu_txn *last = first;

@@ -1,14 +1,14 @@
-/* Waiting transactions of one die: a FIFO per lane and plane, and the choice of what runs next.
+/* Waiting transactions of one die: a FIFO per lane and plane, and the choice of the next one.
  *
- * What a lane is depends on the schedule. Priority: a class, in the order mapping, host reads, host writes, GC and fold, erases; the
- * first one that has something ready goes. FIFO: there is one lane. Fair: a stream; the lane that has used least of the die's time
- * goes (start-time fair queueing, Goyal, Vin and Cheng 1996), so n busy lanes get 1/n each. With read_age_limit_ns a transaction that
- * has waited longer goes before younger ones of better lanes, so nothing starves; fair lanes do not starve without a limit either.
- * A write (program or erase) joins the lane of the writes already waiting for its block, so their order holds; a read of a sector
- * whose program or erase is still to come queues behind it.
+ * Lanes depend on the schedule. Priority: a class, in the order mapping, host reads, host writes, GC and fold, erases; the first one
+ * with a ready transaction goes. FIFO: there is one lane. Fair: a stream; the lane with the least die time used goes (start-time fair
+ * queueing, Goyal, Vin and Cheng 1996), so n busy lanes get 1/n each. With read_age_limit_ns a transaction that has waited longer goes
+ * before younger ones of better lanes, so nothing starves; fair lanes do not starve without a limit either. A write (program or erase)
+ * joins the lane of the writes already waiting for its block, so their order holds; a read of a sector with a pending program or erase
+ * queues behind it.
  *
- * What runs together on several planes may have others ahead of it: a read passes reads of its plane that were submitted with those of the
- * same program unit, or soon after (`reach`). All calls are O(lanes * planes of a die), taking one out O(reach) for each plane. */
+ * Transactions run together on several planes may have others ahead of them: a read passes reads of its plane submitted with those of
+ * the same program unit, or soon after (`reach`). All calls are O(lanes * planes of a die), taking one out O(reach) for each plane. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_DIE_QUEUE_H
 #define TSU_DIE_QUEUE_H
@@ -20,20 +20,20 @@ enum tsu_class { CLASS_MAP, CLASS_HOST_READ, CLASS_HOST_WRITE, CLASS_GC, CLASS_E
 /* Fair: lane 0 is the device's own work, then host reads by queue, then host writes by zone. */
 enum { FAIR_READ_LANES = 7, FAIR_WRITE_LANES = 8, TSU_MAX_LANES = 1 + FAIR_READ_LANES + FAIR_WRITE_LANES };
 
-/* What else the die is doing decides what may be taken. A cached operation follows only one of its own kind. */
+/* The die's state limits the choice. A cached operation follows only one of its own kind. */
 enum take { TAKE_ANY, TAKE_READ, TAKE_PROGRAM, TAKE_WHILE_SUSPENDED };
 
 struct txn_fifo {
 	struct tsu_txn *head, *tail;
 };
-/* Submitted and not ended. reads: those that an erase must await; followers: those that wait for a write in its lane, behind which
- * later writes must queue even when that write has ended. */
+/* Submitted and not ended. reads: an erase must await them; followers: reads waiting for a write in its lane; later writes must queue
+ * behind them even when that write has ended. */
 struct block_order {
 	uint16_t writes, reads, followers;
 	uint8_t erases, write_lane;
 };
 
-/* What the queues of all dies share. */
+/* Shared by the queues of all dies. */
 struct queue_rules {
 	const struct tsu_timing *timing;
 	struct nand *nand;
@@ -46,23 +46,23 @@ struct queue_rules {
 };
 struct die_queue {
 	struct txn_fifo *fifo;           /* [lane * planes + plane] */
-	uint32_t busy_lanes;             /* bit per lane that holds something */
+	uint32_t busy_lanes;             /* bit per non-empty lane */
 	uint16_t filled[TSU_MAX_LANES];  /* bit per plane */
 	uint64_t used_ns[TSU_MAX_LANES]; /* fair: die time on the common virtual clock */
-	uint64_t virtual_ns;             /* fair: used_ns of the lane that went last, before it went */
+	uint64_t virtual_ns;             /* fair: used_ns of the last lane, before it went */
 	uint32_t short_ops;              /* waiting reads and erases: a command without data */
-	uint32_t urgent_reads;           /* waiting reads for which a program may be suspended */
+	uint32_t urgent_reads;           /* waiting reads that may suspend a program */
 	uint64_t steps;                  /* list heads looked at */
 };
 
 void die_queue_init(struct die_queue *queue, struct arena *arena, const struct queue_rules *rules);
 void die_queue_add(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *txn);
-/* What would go next at now_ns, NULL if nothing is ready or `take` forbids it. */
+/* Next transaction at now_ns, NULL if none is ready or `take` forbids it. */
 struct tsu_txn *die_queue_next(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take);
-/* Take it out: a list by `next` of one transaction, and those for its other planes that may run with it (same lane, operation, cell
- * type, and page or unit offset). */
+/* Take it out: a list by `next` of one transaction, and its possible partners on other planes (same lane, operation, cell type, and page
+ * or unit offset). */
 struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take);
-/* When, after now_ns, the data of the first program are there that waits for them; UINT64_MAX: none does. Of the heads of lanes. */
+/* Time after now_ns when the first waiting program has its data; UINT64_MAX: none waits. Of the heads of lanes. */
 uint64_t die_queue_ready_ns(const struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns);
 /* The transaction has ended: its block's order is released. */
 void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn);

@@ -62,7 +62,7 @@ static void empty_slot(struct event_wheel *wheel, struct wheel_slot *slot, unsig
 		wheel->levels &= ~(1u << level);
 }
 
-/* Time has moved to the slot's earliest node, which lands at level 0; its neighbours move down at least one level. */
+/* Time has moved to the slot's earliest node, now at level 0; its neighbours move down at least one level. */
 static void spread_slot(struct event_wheel *wheel, struct wheel_slot *slot, unsigned level, unsigned digit)
 {
 	struct wheel_node *node = slot->head;

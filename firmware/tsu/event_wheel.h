@@ -1,9 +1,9 @@
-/* Pending device-time events of one TSU thread: exact to the nanosecond, constant work per event however many are pending.
+/* Pending device-time events of one TSU thread: exact to the nanosecond, constant work per event for any number pending.
  *
- * * A hierarchical timing wheel (Varghese and Lauck, 1987) with 64 slots a level. A node lies at the level of the highest 6-bit digit in
- * which its time differs from the wheel's, and moves down at most once per level; one that is alone in the earliest slot leaves from where
- * it is. Each slot knows its earliest time, so the next deadline is known exactly without walking a slot. Equal times come out in the
- * order they went in. One hart only; no cancel. */
+ * * A hierarchical timing wheel (Varghese and Lauck, 1987) with 64 slots a level. A node is at the level of the highest 6-bit digit in
+ * which its time differs from the wheel's, and moves down at most once per level; a single node in the earliest slot leaves directly.
+ * Each slot knows its earliest time, so the next deadline is known exactly without walking a slot. Equal times come out in the order
+ * they went in. One hart only; no cancel. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_EVENT_WHEEL_H
 #define TSU_EVENT_WHEEL_H
@@ -32,7 +32,7 @@ struct event_wheel {
 	uint64_t now_ns;  /* time of the last node taken out */
 	uint64_t next_ns; /* time of the earliest node, while there is one */
 	uint64_t steps;   /* nodes placed, for the proof of constant work */
-	uint32_t levels;  /* bit per level that holds nodes */
+	uint32_t levels;  /* bit per non-empty level */
 	uint64_t filled[WHEEL_LEVELS];
 	struct wheel_slot slot[WHEEL_LEVELS][WHEEL_SLOTS];
 };

@@ -24,8 +24,8 @@ struct tsu_txn {
 	struct tsu_txn *next; /* caller's list for tsu_submit_list, then die queue */
 	struct lt_thread *owner;
 	void (*done)(struct tsu_txn *txn);
-	/* Program, or NULL: its data are in the die's register, and are not looked at again. On the owner's hart, before done. Whoever is
-	 * told sets it to NULL. */
+	/* Program, or NULL: its data are in the die's register, and are not read again. On the owner's hart, before done. The receiver
+	 * sets it to NULL. */
 	void (*loaded)(struct tsu_txn *txn);
 	uint8_t op;             /* enum tsu_op */
 	uint8_t cause;          /* enum hz_cause: counters and priority */
@@ -38,7 +38,7 @@ struct tsu_txn {
 	uint64_t not_before_ns; /* data is not in the buffer earlier; 0 = at once */
 	uint8_t stream;         /* reads: queue, programs: zone; fair schedule only */
 	enum nand_status status;
-	uint64_t submit_ns, start_ns, end_ns; /* device time: queued, die began, data at hand */
+	uint64_t submit_ns, start_ns, end_ns; /* device time: queued, start on the die, data ready */
 	uint64_t cells_end_ns;                /* read: when the cells had been sensed, and the data waited for the channel */
 	/* private to the TSU */
 	struct tsu_thread *thread;
@@ -62,15 +62,15 @@ struct tsu_txn {
 struct tsu;
 struct arena;
 struct tsu *tsu_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct nand *nand);
-/* The same dies and channels for the FTL of a namespace: what it submits, asks or reads is meant by its own map. Before the harts run. */
+/* The same dies and channels for the FTL of a namespace: its addresses are by its own map. Before the harts run. */
 struct tsu *tsu_view(struct arena *arena, struct tsu *tsu, const struct flash_map *map, uint32_t window);
-/* Any hart. Programs and erases of one submitter to one block reach it in submission order, whatever their causes; an erase never
- * passes an earlier read of its block, nor a later read an erase, and a read of a sector whose program is queued waits for it. */
+/* Programs and erases of one submitter to one block reach it in submission order, whatever their causes; an erase never passes an
+ * earlier read of its block, nor a later read an erase, and a read of a sector with a queued program waits for it. Any hart. */
 void tsu_submit(struct tsu *tsu, struct tsu_txn *txn);
-/* The same for a list linked by `next` (NULL ends it): one post per TSU thread, and no die starts before all of the list has
- * arrived, so that members for different planes of a die become one multi-plane operation. */
+/* The same for a list linked by `next` (NULL ends it): one post per TSU thread, and no die starts before all of the list has arrived, so
+ * that members for different planes of a die become one multi-plane operation. */
 void tsu_submit_list(struct tsu *tsu, struct tsu_txn *first);
-/* Power has gone: nothing that was submitted comes back any more. Any hart. */
+/* Power has failed: submitted transactions do not come back any more. Any hart. */
 bool tsu_is_off(const struct tsu *tsu);
 
 #ifdef __cplusplus

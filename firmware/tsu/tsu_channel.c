@@ -53,12 +53,12 @@ void channel_request(struct tsu_channel *channel, struct bus_wait *wait, enum bu
 		arm_bus(channel);
 }
 
-/* What a die does with the bus is chosen now, not when it began to wait: a read that came meanwhile may go first. */
+/* The die's use of the bus is chosen now, not at the begin of its wait: a read that came meanwhile may go first. */
 static void channel_bus_free(struct wheel_node *node)
 {
 	struct tsu_channel *channel = TSU_CONTAINER(node, struct tsu_channel, bus_free);
 
-	/* The die whose data have just crossed may ask for its next command at this very instant, and that goes before all data: once round. */
+	/* A die with data just transferred may request its next command at this instant, and commands go before data: once round. */
 	if (!channel->heard) {
 		channel->heard = true;
 		wheel_add(&channel->thread->wheel, node, node->at_ns);

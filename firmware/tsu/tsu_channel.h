@@ -8,11 +8,11 @@
 
 struct tsu_thread;
 
-/* A command that starts cells goes before data: it takes the bus for an instant and lets another die work meanwhile. Without this,
- * dies that read in step stay in step and leave the bus idle. No starvation: between two commands of a die lies its transfer. */
+/* A command to the cells goes before data: it takes the bus for an instant and lets another die work meanwhile. Without this, dies
+ * reading in step stay in step and leave the bus idle. No starvation: between two commands of a die lies its transfer. */
 enum bus_wish { WISH_COMMAND, WISH_DATA };
 
-/* A place in a channel's queue. granted: the bus is there, at at_ns; set once, by whoever owns the place. */
+/* A place in a channel's queue. granted: the bus is free for it at at_ns; set once, by the owner of the place. */
 struct bus_wait {
 	struct bus_wait *next;
 	void (*granted)(struct bus_wait *wait, uint64_t at_ns);
@@ -24,10 +24,10 @@ struct tsu_channel {
 	struct tsu_thread *thread;
 	struct wait_fifo {
 		struct bus_wait *head, *tail;
-	} waiting[2]; /* enum bus_wish: in the order in which they were ready */
+	} waiting[2]; /* enum bus_wish: in the order of readiness */
 	struct tsu_usage usage;
 	bool armed; /* bus_free is in the wheel */
-	bool heard; /* … for the second time: whoever asks at the instant when the bus becomes free has asked */
+	bool heard; /* … for the second time: requests at the instant when the bus becomes free have been made */
 };
 
 void channel_init(struct tsu_channel *channel, struct tsu_thread *thread, uint64_t now_ns);

@@ -1,4 +1,4 @@
-/* Decisions of a scheduler. The clock is frozen where they are asked for, once. */
+/* Decisions of a scheduler. Callers have frozen the clock, once. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_choice.h"
 
@@ -30,10 +30,10 @@ static bool may_suspend(const struct tsu_die *die, uint64_t at_ns)
 
 	if (!cfg->suspend_ns || !cfg->read_age_limit_ns || die->thread->tsu->rules.schedule == HZ_SCHED_FIFO)
 		return false;
-	/* While the cache register holds the next program's data, there is no room for what a read finds. */
+	/* While the cache register has the next program's data, there is no room for a read's data. */
 	if (die->state != DIE_ARRAY || die->suspended.members || op_is_read(&die->op) || die->cache_state != CACHE_EMPTY)
 		return false;
-	/* An operation that was put off for longer than the age limit runs to its end; one that ends sooner is not worth it. */
+	/* An operation delayed beyond the age limit runs to its end; suspending one that ends sooner is not worth it. */
 	return at_ns - die->op.first_ns < cfg->read_age_limit_ns && at_ns + cfg->suspend_ns < die->op.array_end_ns;
 }
 

@@ -12,7 +12,7 @@ static void run_done(struct lt_event *event)
 	txn->done(txn);
 }
 
-/* What was queued behind a failure fails too: the block is already retired, and asking the media would break its rules. */
+/* Operations queued behind a failure fail too: the block is already retired, and asking the media would break its rules. */
 static bool block_is_gone(struct nand *nand, const struct tsu_txn *txn)
 {
 	return txn->op != TSU_READ && (nand->ops->block(nand, txn->addr)->flags & HZ_BLOCK_BAD_GROWN);
@@ -34,7 +34,7 @@ static void take_sectors(struct tsu_thread *thread, struct tsu_txn *txn)
 		txn->verdict = txn->take(txn, i, thread->page[i]);
 }
 
-/* What has passed ECC goes to the caller's function, and no further. */
+/* Data go through ECC to the caller's function, and no further. */
 static enum nand_status read_and_take(struct tsu_thread *thread, struct tsu_txn *txn)
 {
 	struct nand *nand = thread->tsu->nand;

@@ -1,4 +1,4 @@
-/* Data between the channel and a die's cache register: in one piece, or in parts between which other dies may have the channel. */
+/* Data between the channel and a die's cache register: in one piece, or in parts with the channel free for other dies in between. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_data.h"
 
@@ -32,7 +32,7 @@ static void part_moved(const struct tsu_timing *timing, struct die_op *op)
 	op->moved = 0;
 }
 
-/* Moves one part, or all of them if nobody may come between; each member learns when its data have crossed. */
+/* Move one part, or all of them if no other die may come between; each member learns when its data have crossed. */
 static void move_data(struct tsu_die *die, uint64_t at_ns)
 {
 	const struct tsu_timing *timing = &die->thread->tsu->timing;

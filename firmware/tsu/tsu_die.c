@@ -12,7 +12,8 @@
 
 /* --- choosing --- */
 
-/* The page register is free, and so is the cache register, but for read data that leave it while the cells do something else. */
+/* The page register is free, and so is the cache register, except for read data leaving it while the cells are busy with another
+ * operation. */
 static bool may_start(const struct tsu_die *die)
 {
 	return die->state == DIE_IDLE && (die->cache_state == CACHE_EMPTY || die->cached.apart);
@@ -98,7 +99,7 @@ static void die_tell_loaded(struct wheel_node *node)
 			lt_post(txn->owner, &txn->crossed, run_loaded);
 }
 
-/* Not where the cells take no time: then it would come after the end. A program with passes to come needs its data again. */
+/* Not if the cells take no time: then it would come after the end. A program with further passes needs its data again. */
 static void tell_loaded(struct tsu_die *die)
 {
 	struct tsu_txn *first = die->op.members;
@@ -170,8 +171,8 @@ static enum take what_may_start(const struct tsu_die *die)
 	return die->cache_state == CACHE_EMPTY ? TAKE_ANY : TAKE_READ;
 }
 
-/* at_ns may lie before what this hart has seen already, when it is late: data that were not there then, but whose arrival has been told
- * while the die waited for the bus, are told by nobody again. */
+/* at_ns may be earlier than the wheel's time, when this hart is late: if data arrived in between, and the die waited for the bus at
+ * their event, no further event comes for them. */
 static void wake_for_told(struct tsu_die *die, uint64_t at_ns)
 {
 	uint64_t ready_ns = die_queue_ready_ns(&die->queue, &die->thread->tsu->rules, at_ns);
@@ -228,7 +229,7 @@ static void die_read_step(struct wheel_node *node)
 		cache_shift(die, node->at_ns);
 }
 
-/* What comes next was decided when its data were asked for. */
+/* The next operation was decided when its data were requested. */
 static void after_write(struct tsu_die *die, uint64_t at_ns)
 {
 	switch (die->cache_state) {

@@ -11,18 +11,18 @@
  * cached operations at most one of them is there. */
 enum die_state {
 	DIE_IDLE,
-	DIE_WANTS_BUS,      /* something waits; what runs is chosen when the bus is free */
+	DIE_WANTS_BUS,      /* something waits; the operation is chosen when the bus is free */
 	DIE_LOADING,        /* the cells wait for a program's data */
 	DIE_ARRAY,          /* the cells work on op */
-	DIE_WANTS_REGISTER, /* read data wait for the cache register, whose last data still cross the bus */
-	DIE_SHIFT,          /* read data move into the cache register, so that the cells can go on */
+	DIE_WANTS_REGISTER, /* read data wait for the cache register, since its last data still cross the bus */
+	DIE_SHIFT,          /* read data move into the cache register, so that the cells can continue */
 };
 enum cache_state {
 	CACHE_EMPTY,
 	CACHE_WANTS_OUT,
 	CACHE_OUT, /* data of a read */
 	CACHE_WANTS_IN,
-	CACHE_IN,     /* a program's data; wanting: which one is chosen when the bus is free, unless cached is there */
+	CACHE_IN,     /* a program's data; wanting: the program is chosen when the bus is free, unless `cached` is set */
 	CACHE_LOADED, /* the program waits for the cells */
 };
 
@@ -31,14 +31,14 @@ struct die_op {
 	uint64_t began_ns;               /* first on the bus; a resumed operation: when it went on */
 	uint64_t array_ns, array_end_ns; /* cells work until array_end_ns; suspended: array_ns are left */
 	uint64_t first_ns;               /* when the operation began for the first time */
-	struct tsu_txn *moving;          /* whose data cross the bus next */
+	struct tsu_txn *moving;          /* next to cross the bus */
 	uint16_t moved;                  /* its sectors that have crossed */
 	uint8_t pass;                    /* of a multi-pass program */
 	bool yielded;                    /* the bus went to others in the middle of the data */
 	bool apart;                      /* it took the cache register while the cells could do something else */
 };
 
-/* The read that mount has under way on a die, and the next one: of pages of one number, on planes side by side. */
+/* The read that mount has in flight on a die, and the next one: of pages of one number, on planes in parallel. */
 struct mount_read {
 	uint64_t began_ns, array_end_ns, transfer_ns;
 	bool begun;
@@ -55,9 +55,9 @@ struct tsu_die {
 	struct wheel_node read_step; /* array end of a read, or end of its shift */
 	struct wheel_node move_step; /* a part of the data has crossed the bus */
 	struct wheel_node load_step; /* the cells work on a program: the next one's data may come */
-	struct wheel_node tell_step; /* they begin: whoever waits for the register to have the data is told */
+	struct wheel_node tell_step; /* they begin: `loaded` of the program is called */
 	struct tsu_txn *told;        /* members of that program */
-	struct bus_wait start_wait;  /* for what starts next */
+	struct bus_wait start_wait;  /* of the next operation */
 	struct bus_wait data_wait;   /* for the data of the cache register */
 	struct tsu_thread *thread;
 	struct tsu_channel *channel;
@@ -77,9 +77,9 @@ static inline bool op_is_program(const struct die_op *op) { return op->members &
 void die_init(struct tsu_die *die, struct arena *arena, struct tsu_channel *channel, uint64_t now_ns);
 /* Something may be ready at at_ns. */
 void die_wake(struct tsu_die *die, uint64_t at_ns);
-/* Nothing is under way: resume, or start what waits. */
+/* The die is idle: resume, or start the next operation. */
 void die_next(struct tsu_die *die, uint64_t at_ns);
-/* The cells start on a program whose data are there. */
+/* Start the cells on a program with its data loaded. */
 void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns);
 /* How long the cells work, with read retries. */
 uint64_t die_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_ns);

@@ -1,4 +1,4 @@
-/* On capacitors: what dies were doing ends or is given up, then one hart programs what must be kept. */
+/* On capacitors: running operations of dies end or are given up, then one hart programs the power-fail dump. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_keep.h"
 
@@ -108,7 +108,7 @@ void tsu_keep_report(const struct tsu *tsu, struct hz_keep_report *out)
 
 /* --- power goes --- */
 
-/* The last pass of a program ends; its data are what was to be there. Anything else is given up and leaves half-written cells. */
+/* The last pass of a program ends; its data are correct. Anything else is given up and leaves half-written cells. */
 static void end_program(struct tsu *tsu, struct tsu_die *die)
 {
 	uint64_t left_pj = (die->op.array_end_ns - tsu->keeper.report.lost_ns) * tsu->cfg->plp_program_mw;

@@ -1,5 +1,5 @@
-/* Flash time of mount, before the TSU threads run: one hart reads, synchronously. Each die has
- * at most one read under way and, of records, one that waits for it. */
+/* Flash time of mount, before the TSU threads run: one hart reads, synchronously. Each die has at most one read in flight and, of
+ * records, one waiting. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_mount.h"
 
@@ -9,7 +9,7 @@ enum { RECORD_BYTES = 2 * sizeof(struct hz_nand_oob) }; /* both copies */
 
 /* --- time lines of the dies of a channel --- */
 
-/* The next thing that the die does: what its cells have read crosses the bus, or its next read begins. False: nothing. */
+/* The die's next step: data read cross the bus, or its next read begins. False: none. */
 static bool next_step(const struct tsu_die *die, uint64_t *at_ns)
 {
 	const struct mount_read *mount = &die->mount;
@@ -32,7 +32,7 @@ static struct tsu_die *next_die(struct tsu *tsu, uint32_t channel, uint64_t *at_
 	return next;
 }
 
-/* What crosses follows when the cells have it: a command for another die of the channel goes first. */
+/* The transfer follows when the cells are done: a command for another die of the channel goes first. */
 static void begin_read(struct tsu *tsu, struct tsu_die *die, uint64_t at_ns)
 {
 	struct mount_read *mount = &die->mount;

@@ -1,4 +1,4 @@
-/* Power cut at a device time: whatever the cells are doing then stays half done, nothing later happens. */
+/* Power cut at a device time: running operations of the cells stay half done, nothing later happens. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_power.h"
 
@@ -29,7 +29,7 @@ void tsu_tear_die(struct tsu_die *die, uint64_t cut_ns)
 		tear_op(nand, &die->suspended);
 }
 
-/* An event of its own, since it takes locks, which nothing in a freeze may. */
+/* An event of its own, since it takes locks, and nothing in a freeze may. */
 static void all_stopped(struct lt_event *event)
 {
 	struct tsu *tsu = TSU_CONTAINER(event, struct tsu_thread, stopped)->tsu;
@@ -39,7 +39,7 @@ static void all_stopped(struct lt_event *event)
 	tsu->nand->ops->power_off(tsu->nand);
 }
 
-/* The last thread that stops does what follows for all. */
+/* The last thread to stop does the rest for all. */
 static void thread_stops(struct tsu_thread *thread)
 {
 	struct tsu *tsu = thread->tsu;

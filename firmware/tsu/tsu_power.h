@@ -1,4 +1,4 @@
-/* Power cut at a device time: whatever the cells are doing then stays half done, nothing later happens. */
+/* Power cut at a device time: running operations of the cells stay half done, nothing later happens. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_POWER_H
 #define TSU_POWER_H
@@ -12,7 +12,7 @@ struct tsu_thread;
 void tsu_power_init(struct tsu_thread *thread);
 /* Power went while this thread did something: it stops, and makes the others stop. */
 void tsu_power_went(struct tsu_thread *thread, uint64_t at_ns);
-/* What the die was doing at this time stays half done. */
+/* The die's operation at this time stays half done. */
 void tsu_tear_die(struct tsu_die *die, uint64_t cut_ns);
 
 #endif

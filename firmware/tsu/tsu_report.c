@@ -55,7 +55,7 @@ void tsu_channel_account(struct tsu *tsu, uint32_t channel, struct tsu_account *
 
 void tsu_die_account(struct tsu *tsu, uint32_t die_index, struct tsu_account *out) { die_at(&tsu->dies[die_index], clock_now_ns(), out); }
 
-/* The figures of one thread, its channels and dies, where other harts may read them later. */
+/* Store the figures of one thread, its channels and dies, for later reads by other harts. */
 static void publish(struct tsu_thread *thread, uint64_t now_ns)
 {
 	struct tsu *tsu = thread->tsu;
@@ -119,7 +119,7 @@ void tsu_report(struct tsu *tsu, struct hz_log_flash *out)
 	tsu_published(tsu, out);
 }
 
-/* What was counted up to now no longer counts; the differences wrap as they should. */
+/* Counts up to now no longer count; the differences wrap as they should. */
 static void forget_usage(struct tsu_usage *usage, const struct tsu_account *account)
 {
 	usage->busy_ns -= account->busy_ns;

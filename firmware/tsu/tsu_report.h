@@ -11,8 +11,8 @@ extern "C" {
 
 struct tsu;
 
-/* Figures for another hart, in two steps: the TSU threads' harts publish theirs (a hart without one does nothing), then whoever was
- * told so by an event reads the sum. */
+/* Figures for another hart, in two steps: the TSU threads' harts publish theirs (a hart without one does nothing), then the receiver of
+ * their events reads the sum. */
 void tsu_publish(struct tsu *tsu);
 void tsu_published(struct tsu *tsu, struct hz_log_flash *out);
 /* Both at once, with the TSU harts idle or stopped. */
@@ -25,7 +25,7 @@ struct tsu_account {
 };
 void tsu_channel_account(struct tsu *tsu, uint32_t channel, struct tsu_account *out);
 void tsu_die_account(struct tsu *tsu, uint32_t die_index, struct tsu_account *out);
-/* Loop turns and list steps taken by all scheduling code so far, and transactions done: cost that does not depend on the machine. */
+/* Loop turns and list steps of all scheduling code so far, and transactions done: cost independent of the machine. */
 struct tsu_work {
 	uint64_t steps, transactions;
 };

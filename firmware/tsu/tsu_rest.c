@@ -1,4 +1,4 @@
-/* What the image knows of power and rest: the media's own words. */
+/* Power history and clean marks of the image, for users of the TSU. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_rest.h"
 

@@ -1,4 +1,4 @@
-/* What the image knows of power and rest, for those who see flash through the TSU. */
+/* Power history and clean marks of the image, for users of the TSU. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_REST_H
 #define TSU_REST_H
@@ -11,7 +11,7 @@ extern "C" {
 
 struct tsu;
 
-/* The device's power history, and the rest of the namespace whose view this is, kept by the media; what nand_ops says of them. */
+/* The device's power history, and the clean mark of this view's namespace, kept by the media; nand_ops describes them. */
 void tsu_history(struct tsu *tsu, struct nand_history *out);
 void tsu_shut_down(struct tsu *tsu, bool done);
 struct nand_rest tsu_rest(struct tsu *tsu);

@@ -22,16 +22,16 @@ struct tsu_thread {
 	struct hz_log_flash counters;
 	struct hz_log_flash published; /* of the last tsu_publish */
 	struct event_wheel wheel;
-	uint8_t **page; /* of sectors: what a read that looks at them brings */
+	uint8_t **page; /* of sectors: for data of a read with `take` */
 };
 
-/* What a namespace is given is a view: a copy of all that is constant, with its own map. What changes is the device's (`whole`), but for
- * the reads of its mount. */
+/* A namespace gets a view: a copy of all constants, with its own map. Changing state is the device's (`whole`), except the reads of its
+ * mount. */
 struct tsu {
 	const struct hz_device_config *cfg;
 	const struct flash_map *map;
 	struct tsu *whole; /* of the device: the TSU itself */
-	uint32_t window;   /* whose view it is: number of the namespace */
+	uint32_t window;   /* number of the view's namespace */
 	struct nand *nand;
 	struct tsu_timing timing;
 	struct queue_rules rules;
@@ -40,7 +40,7 @@ struct tsu {
 	struct tsu_die *dies;
 	struct tsu_thread *channel_thread[HZ_MAX_CHANNELS];
 	uint32_t die_count, dies_per_channel;
-	lt_word cut_threads; /* threads whose dies have lost power */
+	lt_word cut_threads; /* threads with all dies stopped by the power cut */
 	lt_word power_went_ns;
 	lt_word off; /* 1: a thread is dead */
 	struct {

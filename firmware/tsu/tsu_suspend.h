@@ -5,7 +5,7 @@
 
 #include "tsu/tsu_die.h"
 
-/* For an urgent read that is ready at at_ns, if it may be. */
+/* For an urgent read ready at at_ns, if allowed. */
 void die_suspend(struct tsu_die *die, uint64_t at_ns);
 void die_resume(struct tsu_die *die, uint64_t at_ns);
 

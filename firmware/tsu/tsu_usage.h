@@ -17,7 +17,7 @@ static inline void usage_add(struct tsu_usage *usage, uint64_t start_ns, uint64_
 	usage->free_ns = end_ns;
 }
 
-/* Busy and idle time up to now_ns; work_since_ns: start of work that has not been added yet, UINT64_MAX if there is none. */
+/* Busy and idle time up to now_ns; work_since_ns: start of work not added yet, UINT64_MAX if there is none. */
 static inline void usage_at(const struct tsu_usage *usage, uint64_t work_since_ns, uint64_t now_ns, uint64_t *busy, uint64_t *idle)
 {
 	*busy = usage->busy_ns;

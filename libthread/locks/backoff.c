@@ -1,8 +1,8 @@
-/* Test-and-test-and-set with exponential back-off (Anderson, IEEE TPDS 1990): a hart that lost the race for a free lock stays away for a
+/* Test-and-test-and-set with exponential back-off (Anderson, IEEE TPDS 1990): after a lost race for a free lock a hart stays away for a
  * while before it looks again, each time for longer, so that a release wakes few instead of all.
  *
- * How long is drawn from a window that doubles, by a generator of each hart's own: harts that lost the same race do not meet again, and a
- * run under the virtual clock stays the same. */
+ * The delay is drawn from a doubling window, by a generator of each hart's own: losers of the same race do not meet again, and a run
+ * under the virtual clock stays the same. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "word.h"
 

@@ -23,7 +23,7 @@ void lt_checks_init(void)
 
 void lt_locks_check(bool on) { lt_checking = on; }
 
-/* Where every hart goes up, none can wait in a circle. */
+/* If every hart goes up, no circle of waits is possible. */
 static void out_of_order(const struct lt_lock *lock, const struct lt_lock *outer)
 {
 	static char text[96];

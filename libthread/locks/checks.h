@@ -1,4 +1,4 @@
-/* Executable lock discipline: what each hart holds, kept by the hart itself. */
+/* Executable lock discipline: the locks held by each hart, recorded by the hart itself. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_CHECKS_H
 #define LT_LOCK_CHECKS_H

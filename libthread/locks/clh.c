@@ -1,10 +1,8 @@
-/* CLH queue lock (Craig; Landin and Hagersten, 1993): each waiter spins on its predecessor's cell, and keeps that cell
- * afterwards.
+/* CLH queue lock (Craig; Landin and Hagersten, 1993): each waiter spins on its predecessor's cell, and keeps that cell afterwards.
  *
- * A cell outlives its acquisition, so it cannot lie on the caller's stack: each hart owns one spare cell (it can wait
- * for one lock at a time), which it puts into the lock's queue in exchange for its predecessor's. The queue's tail
- * carries the cell's use count in the bits that an address leaves free, so that lt_lock_try cannot mistake a reused
- * cell for the one it looked at. */
+ * A cell outlives its acquisition, so it cannot lie on the caller's stack: each hart owns one spare cell (it can wait for one lock at a
+ * time), and puts it into the lock's queue in exchange for its predecessor's. The queue's tail has the cell's use count in the unused
+ * bits of the address, so that lt_lock_try cannot mistake a reused cell for the old one (ABA). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
@@ -47,7 +45,7 @@ static struct lt_clh_cell *my_cell(void)
 	return cell;
 }
 
-/* The predecessor has released: nobody else looks at its cell any more, it is this hart's spare from now on. */
+/* The predecessor has released: its cell has no other reader any more, it is this hart's spare from now on. */
 static void take_over(struct lt_lock_node *node, struct lt_clh_cell *mine, struct lt_clh_cell *predecessor)
 {
 	spare[lt_hart_id()].cell = predecessor;

@@ -1,5 +1,5 @@
-/* Cohort lock of two ticket locks (Dice, Marathe and Shavit, PPoPP 2012: C-TKT-TKT): harts of a cluster queue for their cluster's lock, its
- * holder for the lock of all, and who leaves hands both to the next of its own cluster, up to so many times in a row. */
+/* Cohort lock of two ticket locks (Dice, Marathe and Shavit, PPoPP 2012: C-TKT-TKT): harts of a cluster queue for their cluster's lock,
+ * its holder for the lock of all, and a release hands both to the next hart of the same cluster, a limited number of times in a row. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
@@ -8,7 +8,7 @@ enum { MOST_PASSES = 64, USUAL_CLUSTER = 4 }; /* chosen here; the paper's bound 
 struct lt_cohort {
 	LT_OWN_LINE lt_word next;
 	LT_OWN_LINE lt_word serving;
-	/* Of who holds the cluster's lock. */
+	/* Of the holder of the cluster's lock. */
 	LT_OWN_LINE uint64_t ticket; /* in the queue of all */
 	uint32_t passes;             /* since the cluster has the lock of all */
 	bool passed;                 /* the lock of all came with the cluster's */
@@ -66,7 +66,7 @@ static void cohort_wait(struct lt_lock *lock, struct lt_lock_node *node)
 	lt_wait_for_turn(&lock->serving, cluster->ticket);
 }
 
-/* A cluster in which nobody waits has passed nothing on. */
+/* A cluster without waiters has passed nothing on. */
 static bool cohort_try(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	struct lt_cohort *cluster = mine(lock);

@@ -1,4 +1,4 @@
-/* What a lock kind provides. Waiting is split off, so that only a contended acquisition pays for reading the clock. */
+/* Interface of a lock kind. Waiting is split off, so that only a contended acquisition pays for reading the clock. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_KINDS_H
 #define LT_LOCK_KINDS_H
@@ -20,11 +20,11 @@ struct lt_lock_ops {
 	void (*wait)(struct lt_lock *lock, struct lt_lock_node *node);
 	bool (*try_)(struct lt_lock *lock, struct lt_lock_node *node);
 	void (*release)(struct lt_lock *lock, struct lt_lock_node *node);
-	/* The same of readers, who share; NULL: to this kind a reader is like any other. */
+	/* The same for sharing readers; NULL: this kind treats a reader like any other. */
 	const struct lt_reader_ops *readers;
 };
 
-/* For kinds that give out numbers: until this one's turn has come. */
+/* For kinds with ticket numbers: wait for this one's turn. */
 static inline void lt_wait_for_turn(const lt_word *serving, uint64_t number)
 {
 	uint64_t seen = lt_load(serving);
@@ -36,13 +36,13 @@ static inline void lt_wait_for_turn(const lt_word *serving, uint64_t number)
 #define LT_LOCK_KIND(constant, name, ...) extern const struct lt_lock_ops lt_##name##_ops;
 #include "lt/lock_kinds.def"
 
-/* No kind: a lock that is a part of the one that stands for all (lt_locks_share_one). */
+/* Not a kind: a lock that is a part of the one lock for all (lt_locks_share_one). */
 extern const struct lt_lock_ops lt_part_ops;
 void lt_parts_init(void);
 
-/* Give each hart the spare cell that CLH needs. */
+/* Give each hart the spare cell for CLH. */
 void lt_clh_harts_init(struct arena *arena, unsigned harts);
-/* Which harts are a cluster, as lt_locks_cluster says; 0: the usual number. */
+/* Size of a cluster, from lt_locks_cluster; 0: the default. */
 void lt_cohort_harts_init(unsigned harts, unsigned cluster);
 
 #endif

@@ -22,7 +22,7 @@ static struct {
 	struct lt_lock_class class[HZ_MAX_LOCK_CLASSES];
 	struct lt_lock **shard[HZ_MAX_LOCK_CLASSES]; /* of a class: the first lock of each, once it is there */
 	unsigned classes;
-	struct lt_lock *one; /* that stands for all others; NULL: none does */
+	struct lt_lock *one; /* one lock for all others; NULL: none */
 	uint32_t base;       /* of the indices of locks that are apart */
 	struct lt_lock *first, *last;
 } all;
@@ -88,7 +88,7 @@ uint32_t lt_lock_shard(uint32_t index, uint32_t shards)
 	return (uint32_t)((uint64_t)index * shards >> 32);
 }
 
-/* Where the first lock of a shard is to be found, or to be put. */
+/* Slot of a shard's first lock. */
 static struct lt_lock **place_of_shard(unsigned lock_class, uint32_t shard)
 {
 	if (!all.shard[lock_class])
@@ -147,8 +147,8 @@ void lt_locks_apart(void)
 
 typedef void wait_fn(struct lt_lock *lock, struct lt_lock_node *node);
 
-/* What is told and counted takes no device time: the clock is frozen. Each of these is a call, so that its branches give the freeze around
- * it no second end; and at every level, so that the level does not change device time. */
+/* Reports and counts take no device time: the clock is frozen. noinline, so that each keeps freeze and thaw paired on one exit; called
+ * at every level, so that the level does not change device time. */
 
 static __attribute__((noinline)) void tell_ledger(const struct lt_lock *lock, enum hz_vc_lock_event event)
 {
@@ -166,7 +166,7 @@ static __attribute__((noinline)) void tell_acquired(struct lt_lock *lock, const 
 		lt_tell_lock(HZ_VC_LOCK_GOT, lock->lock_class, lock->index, site);
 }
 
-/* … which may wait: was it in order? Who had to wait has been told before. */
+/* … for calls that may wait: check the order. After a wait the report has been made before. */
 static __attribute__((noinline)) void tell_acquired_in_order(struct lt_lock *lock, const void *site)
 {
 	if (lt_checking)
@@ -209,7 +209,7 @@ static __attribute__((noinline)) uint64_t begin_wait(const struct lt_lock *lock,
 	return now_ns;
 }
 
-/* Returns the time at which the wait began. */
+/* Returns the start of the wait. */
 static uint64_t wait(struct lt_lock *lock, struct lt_lock_node *node, wait_fn *how, bool counts)
 {
 	uint64_t from_ns;
@@ -280,7 +280,7 @@ bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
 	return true;
 }
 
-/* MCS may wait for a successor that is about to link itself. */
+/* MCS may wait for a successor about to link itself. */
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	lock = lock->at;
@@ -308,7 +308,7 @@ void lt_lock_read_end(struct lt_lock *lock, struct lt_lock_node *node)
 	readers->release(lock, node);
 }
 
-/* What keeps others from writing a lock's statistics. */
+/* The lock that excludes writers of a lock's statistics. */
 static struct lt_lock *guard_of(struct lt_lock *lock) { return lock->ops == &lt_part_ops ? lock->one : lock; }
 
 /* Straight to the kind: reading statistics must not show in them. With the clock running, since the holder may need time; at every

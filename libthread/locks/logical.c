@@ -4,7 +4,7 @@
 
 #include "stats.h"
 
-/* A call, so that its branch gives the freeze around it no second end. */
+/* noinline: keeps freeze and thaw paired on one exit. */
 static __attribute__((noinline)) void tell_logical(enum hz_vc_lock_event event, unsigned logical_lock, uint32_t index, const void *waiter)
 {
 	if (lt_ledger_told())

@@ -1,4 +1,4 @@
-/* No lock at all: the control that shows what locking costs. Only for classes whose data one hart uses. */
+/* No lock at all: the control for the cost of locking. Only for classes with data of one hart. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 

@@ -1,8 +1,8 @@
-/* One lock for all: what is asked for is a part of it, and a hart that holds one part has all others.
+/* One lock for all: every other lock is a part of it, and a hart with one part has all others.
  *
- * So the parts count how many of them the hart holds: the first takes the one lock, the last to go, whichever it is, releases it. The one
- * lock's waiter node outlives the call that took it, so it is the hart's. Where there are several such locks (lt_locks_apart), a hart
- * holds parts of one of them at a time. */
+ * So the parts count how many of them the hart holds: the first takes the one lock, the last to go, in any order, releases it. The one
+ * lock's waiter node outlives the call of its acquisition, so it is the hart's. With several such locks (lt_locks_apart), a hart holds
+ * parts of one of them at a time. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static struct {
 	LT_OWN_LINE struct lt_lock_node node;
-	unsigned parts; /* that the hart holds */
+	unsigned parts; /* held by the hart */
 } held[HZ_MAX_HARTS];
 
 void lt_parts_init(void) { memset(held, 0, sizeof(held)); }
@@ -27,7 +27,7 @@ static unsigned count_parts(unsigned hart, int change)
 	return before;
 }
 
-/* Who waits does so, and counts, at the one lock. */
+/* Waiting, and its count, happen at the one lock. */
 static bool part_enter(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	unsigned hart = lt_hart_id();

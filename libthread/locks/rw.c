@@ -1,5 +1,5 @@
-/* Fair reader-writer lock on tickets (after the fair lock of Mellor-Crummey and Scott, PPoPP 1991, without its queue): requests are served in
- * the order they came, readers that follow each other share. */
+/* Fair reader-writer lock on tickets (after the fair lock of Mellor-Crummey and Scott, PPoPP 1991, without its queue): requests are
+ * served in order of arrival, consecutive readers share. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
@@ -18,7 +18,7 @@ static bool rw_try(struct lt_lock *lock, struct lt_lock_node *node)
 	return lt_cas(&lock->word, node->value, node->value + 1);
 }
 
-/* Readers that the first addition lets in may leave before the second: no store may take theirs back. */
+/* Readers admitted by the first addition may leave before the second: no store may overwrite their counts. */
 static void rw_release(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	(void)node;

@@ -1,5 +1,5 @@
-/* Lock statistics: counters per lock and hart, one pair of histograms per lock. All are written by the lock's holder
- * only; readers who share it write their own counters, and add to the histograms side by side. */
+/* Lock statistics: counters per lock and hart, one pair of histograms per lock. The lock's holder writes them; sharing readers write
+ * their own counters, and add to the histograms concurrently. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_STATS_H
 #define LT_LOCK_STATS_H
@@ -15,8 +15,7 @@ struct lt_histogram {
 
 /* shared: others may add at the same time. */
 void lt_histogram_add(struct lt_histogram *h, uint64_t ns, bool shared);
-/* Upper edge of the bucket that holds the value of rank ceil(total * percent / 100); 0 if empty. The last bucket gives
- * UINT64_MAX. */
+/* Upper edge of the bucket with the value of rank ceil(total * percent / 100); 0 if empty. The last bucket gives UINT64_MAX. */
 uint64_t lt_histogram_percentile(const struct lt_histogram *h, unsigned percent);
 
 struct lt_lock_counters {
@@ -27,7 +26,7 @@ struct lt_lock_counters {
 };
 
 struct lt_lock_stats {
-	uint32_t last_owner;       /* hart of the last acquisition that excluded others + 1; 0 = none yet */
+	uint32_t last_owner;       /* hart of the last exclusive acquisition + 1; 0 = none yet */
 	struct lt_histogram *wait; /* of contended acquisitions */
 	struct lt_histogram *hold; /* level all, else NULL */
 	struct lt_lock_counters of_hart[];
@@ -40,7 +39,7 @@ static inline bool lt_ledger_told(void) { return lt_ledger_on; }
 
 struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level level, unsigned harts);
 /* The calling hart holds the lock, the clock is frozen. */
-/* Acquired, beside other readers: no hand-over. */
+/* Acquired together with other readers: no hand-over. */
 static inline void lt_lock_stats_read(struct lt_lock_stats *stats)
 {
 	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];

@@ -1,6 +1,5 @@
-/* Test-and-set: retry the swap until it finds the lock free. Every retry takes the line away from the holder, which is
- * the point of comparison; a retry cannot park, so under the virtual clock contended tas is also the slowest kind to
- * simulate. */
+/* Test-and-set: retry the swap until it finds the lock free. Every retry takes the line away from the holder, the baseline of the
+ * comparison; a retry cannot park, so under the virtual clock contended tas is also the slowest kind to simulate. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "word.h"
 

@@ -1,4 +1,4 @@
-/* What the kinds share whose whole state is one word, 0 = free and 1 = held; they differ in how they wait. */
+/* Shared by kinds with a state of one word, 0 = free and 1 = held; they differ in the way of waiting. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_WORD_H
 #define LT_WORD_H

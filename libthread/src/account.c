@@ -1,8 +1,8 @@
-/* Where each hart's time goes. */
+/* Each hart's use of time. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "account.h"
 
-/* What a hart shows to others, as the 64-bit words in which it is shared. */
+/* A hart's published account, as the 64-bit words in which it is shared. */
 union record {
 	struct {
 		struct hz_hart_times times;
@@ -14,8 +14,8 @@ HZ_ASSERT_SIZE(union record, sizeof(struct hz_hart_times) + 8);
 enum { RECORD_WORDS = sizeof(union record) / 8 };
 
 struct account {
-	/* Written by the owner only. Publication number n goes into snapshot n % 2, and then into `publications`. So nobody waits for
-	 * anybody: there is always a whole one to read, and a reader that the owner overtook twice sees it and reads again. */
+	/* Written by the owner only. Publication number n goes into snapshot n % 2, and then into `publications`. So no hart waits for
+	 * another: there is always a whole one to read, and a reader overtaken twice by the owner sees it and reads again. */
 	LT_OWN_LINE lt_word publications;
 	LT_OWN_LINE lt_word snapshot[2][RECORD_WORDS];
 
@@ -84,7 +84,7 @@ static void read_published(const struct account *a, union record *record)
 	} while (lt_load(&a->publications) != number);
 }
 
-/* A hart that published is taken to have been idle since. */
+/* After its publication a hart is taken for idle. */
 static void read_other(const struct account *a, struct hz_hart_times *out)
 {
 	uint64_t now_ns = clock_now_ns();

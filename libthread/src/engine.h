@@ -14,7 +14,7 @@ static inline uint64_t engines_due_ns(const struct hart *h)
 		due_ns = engine->due_ns < due_ns ? engine->due_ns : due_ns;
 	return due_ns;
 }
-/* Clock frozen: runs those that are due; true if there were any. */
+/* Run due engines; true if there were any. Clock frozen. */
 bool engines_run(struct hart *h);
 
 #endif

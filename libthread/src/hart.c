@@ -81,7 +81,7 @@ uint64_t lt_hart_deadline(const struct hart *h)
 	return timer_ns < engine_ns ? timer_ns : engine_ns;
 }
 
-/* Calls, so that no branch gives the freeze around them a second end. Returns until when. */
+/* noinline: keeps freeze and thaw paired on one exit. Returns the end of the wait. */
 static __attribute__((noinline)) uint64_t idle_begins(struct hart *h, uint64_t deadline_ns)
 {
 	uint64_t own_ns = lt_hart_deadline(h);
@@ -91,8 +91,8 @@ static __attribute__((noinline)) uint64_t idle_begins(struct hart *h, uint64_t d
 	return own_ns < deadline_ns ? own_ns : deadline_ns;
 }
 
-/* False: only hardware has gone on meanwhile. A hook that waits may stand in a freeze of its own, in which an engine could not thaw the
- * clock for a decision: its engines run in the next turn. */
+/* False: only hardware has run meanwhile. A waiting hook may be inside a freeze of its own, and an engine could not thaw the clock for a
+ * decision there: its engines run in the next turn. */
 static __attribute__((noinline)) bool idle_ends(struct hart *h)
 {
 	h->times->idle_ns += clock_now_ns() - h->idle_from_ns;
@@ -130,8 +130,8 @@ static bool run_engines(struct hart *h)
 	return ran;
 }
 
-/* A stopping hart neither waits nor calls its hook; it only empties its mailbox. Without a hook the hart waits even after
- * work: the wait looks into the mailbox first, so that one shared load both ends a batch and begins the idle time. */
+/* A stopping hart neither waits nor calls its hook; it only empties its mailbox. Without a hook the hart waits even after work: the wait
+ * looks into the mailbox first, so that one shared load both ends a batch and begins the idle time. */
 static inline __attribute__((always_inline)) bool after_events(struct hart *h, bool worked)
 {
 	uint64_t deadline_ns;
@@ -165,7 +165,7 @@ static inline unsigned run_list(struct lt_event *list)
 	return ran;
 }
 
-/* What is on the local list, what was taken, and now and then what is in the mailbox. True if there was anything. */
+/* Run the local list, taken mail, and now and then the mailbox. True if there was anything. */
 static inline bool run_mail(struct hart *h)
 {
 	struct lt_event *local = h->local_head, *remote;
@@ -182,7 +182,7 @@ static inline bool run_mail(struct hart *h)
 	return ran != 0;
 }
 
-/* In the loop itself, whose registers are then saved once and not in each turn. */
+/* Inlined into the loop: registers are saved once and not in each turn. */
 static inline __attribute__((always_inline)) bool turn(struct hart *h)
 {
 	bool worked = timer_heap_due(&h->timers) && timer_heap_run_due(&h->timers) != 0;

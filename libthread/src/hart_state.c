@@ -1,4 +1,4 @@
-/* Where all harts are. */
+/* The array of all harts. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hart_state.h"
 

@@ -25,7 +25,7 @@ struct hart {
 	unsigned id;
 	uint8_t unlooked; /* turns since the last look into the mailbox */
 	bool stopping;
-	bool stepped; /* by the host's runner, in which a wait returns at once */
+	bool stepped; /* by the host's runner: a wait returns at once */
 	struct lt_event stop_event, reset_event;
 };
 

@@ -13,8 +13,8 @@ static void post_local(struct hart *h, struct lt_event *ev)
 	h->local_tail = ev;
 }
 
-/* The guess "empty" is mostly right and saves the load before the compare-and-swap. Only the event that ends emptiness
- * kicks: the owner empties the mailbox before it looks at it a last time and sleeps. */
+/* The guess "empty" is mostly right and saves the load before the compare-and-swap. Only the event that ends emptiness kicks: the owner
+ * empties the mailbox before its last look and sleep. */
 static void post_remote(struct hart *h, struct lt_event *ev)
 {
 	uint64_t guess, seen = 0;

@@ -5,7 +5,7 @@
 
 #include "hart_state.h"
 
-enum { TURNS_PER_LOOK = 4 }; /* of a hart that does not come to wait: a wait looks itself */
+enum { TURNS_PER_LOOK = 4 }; /* of a busy hart: a wait looks itself */
 
 /* A list as it was taken, newest first, becomes oldest first. */
 struct lt_event *lt_mail_in_order(struct lt_event *list);

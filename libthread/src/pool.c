@@ -65,7 +65,7 @@ static struct tag *pop(struct share *share)
 	return tag;
 }
 
-/* Move what other harts gave back to the owner's list. If HUNGRY is gone, wake_remote is on its way and will say so. */
+/* Move objects given back by other harts to the owner's list. If HUNGRY is gone, wake_remote is on its way. */
 static void take_returned(struct share *share)
 {
 	uint64_t list = lt_swap(&share->returned, NOTHING);

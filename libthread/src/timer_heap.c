@@ -23,7 +23,7 @@ static void place(struct timer_heap *heap, struct lt_timer *timer, uint32_t slot
 	timer->slot = slot;
 }
 
-/* Move `timer` up from the free place `slot` to where it belongs. */
+/* Move `timer` up from the free place `slot` to its position. */
 static void sift_up(struct timer_heap *heap, struct lt_timer *timer, uint32_t slot)
 {
 	for (; slot > 1 && earlier(timer, heap->at[slot / 2]); slot /= 2)

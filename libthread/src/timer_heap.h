@@ -15,7 +15,7 @@ struct timer_heap {
 void timer_heap_init(struct timer_heap *heap, struct arena *arena, uint32_t capacity);
 void timer_heap_put(struct timer_heap *heap, struct lt_timer *timer);
 void timer_heap_remove(struct timer_heap *heap, struct lt_timer *timer);
-/* Run the timers due now, but none that they arm; returns how many. */
+/* Run the timers due now, except those armed by them; returns how many. */
 unsigned timer_heap_run_due(struct timer_heap *heap);
 /* Earliest deadline, LT_FOREVER if nothing is armed. */
 static inline uint64_t timer_heap_deadline(const struct timer_heap *heap) { return heap->count ? heap->at[1]->deadline_ns : LT_FOREVER; }

@@ -20,6 +20,10 @@ SOURCES = (*(suffix for suffix in OPENING if suffix not in (".md", ".txt", ".yam
 SCRIPTS = ("CMakeLists.txt", "hartzone", "setup", "record-trace", "arrows", "update-cli", "update-docs", "run")
 # A file named in running text: with a folder, or a document.
 NAMED = re.compile(r"(?<![\w./<*-])((?:[\w.-]+/)*[\w.-]+\.(?:md|c|h|cpp|hpp|py|yaml|cmake|txt|S))(?![\w/*-])")
+# Comments, and strings, so that what is in a string is no comment.
+COMMENT = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
+STAND_INS = re.compile(r"\b(?:told|nobody|beside|anew|of which)\b", re.I)
+PLAIN = ("firmware/", "libthread/", "protocol/", "tests/ftl/", "tests/hil/", "tests/tsu/")  # folders without them
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 
 
@@ -34,6 +38,18 @@ def documents():
 class Text(unittest.TestCase):
     def none(self, wrong):
         self.assertFalse(wrong, "\n" + "\n".join(wrong))
+
+    def test_comments_use_the_fields_nouns(self):
+        """Words that stand in for a noun: a clause with one of them has a subject, and a shorter form."""
+        wrong = []
+        for path in files():
+            name = str(path.relative_to(TOP))
+            if not name.startswith(PLAIN) or path.suffix not in (".c", ".h", ".cpp", ".hpp", ".S", ".def"):
+                continue
+            for comment in COMMENT.findall(path.read_text(encoding="utf-8")):
+                if comment.startswith("/"):
+                    wrong += [f"{name} has '{word}' in: {comment}" for word in STAND_INS.findall(re.sub(r"\s+(?:\*|//)?\s*", " ", comment))]
+        self.none(wrong)
 
     def test_what_the_guides_make_is_no_source(self):
         """A reader who has tried the commands may run the tests in the same tree."""

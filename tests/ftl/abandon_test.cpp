@@ -1,4 +1,4 @@
-// A controller reset in the midst of everything: what was queued ends soon, what was acknowledged stays, nothing that a request held is lost.
+// A controller reset under full load: queued requests end soon, acknowledged data stay, no resource of a request is lost.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host_queues.hpp"
 #include "l2p_rig.hpp"
@@ -7,7 +7,7 @@ using namespace ftl_rig;
 
 namespace {
 
-// Flash reads that are under way may be behind the programs and erases of all that came before on their die; nothing else is waited for.
+// Flash reads in flight may be queued behind all earlier programs and erases of their die; a reset waits for nothing else.
 constexpr uint64_t longest = 40000000, longest_without_reads = 20000;
 
 using Requests = std::vector<std::unique_ptr<Request>>;
@@ -17,7 +17,7 @@ void add(Requests &all, ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags
 	all.push_back(std::make_unique<Request>(op, lba, sectors, flags));
 }
 
-// A kind of long command, queued many times on a device that has been filled.
+// A kind of long command, queued many times on a filled device.
 struct Kind {
 	const char *name;
 	hz_device_config (*config)();
@@ -206,7 +206,7 @@ namespace {
 
 constexpr int rounds = 40;
 
-// A batch that ends, one that is cut off by a reset, and then either the device goes on, or its power is cut at once.
+// A batch that ends, one cut off by a reset, and then the device either continues, or loses power at once.
 template <typename D> void reset_again_and_again(Rig &rig, D &driver)
 {
 	uint64_t longest_ns = 0;

@@ -137,7 +137,7 @@ TEST_F(Basic, AppendsFromTwoWorkersGetDistinctPlaces)
 	}
 }
 
-// A zone whose start is at its place, then staged in SLC, then in the buffer, and unwritten at its end.
+// A zone with its start at its place, then staged in SLC, then in the buffer, and unwritten at its end.
 TEST_F(Basic, CompareAndVerifyFindDataWhereverTheyAre)
 {
 	ASSERT_EQ(r.write(0, 0, 30, 100), 0);
@@ -182,8 +182,8 @@ TEST_F(Basic, BufferingCompletesEarlyAndFuaLate)
 	EXPECT_GE(late.done_ns - from, 937500u);
 }
 
-// More reads than flash transactions: the later ones are still waiting when the reset comes, and it must wait for them.
-// Each flush waits for what had landed when it began.
+// More reads than flash transactions: the later ones are still waiting when the reset comes, and it must wait for them. Each flush waits
+// for data landed at its beginning.
 TEST_F(Basic, AFlushWaitsForNothingThatCameLater)
 {
 	std::deque<Request> flushes;
@@ -230,8 +230,8 @@ TEST_F(Basic, AResetWaitsForReadsUnderWay)
 		EXPECT_TRUE(sector_is(late.pages[i], 0)) << i;
 }
 
-// More reads at once than a worker has flash reads for: who waits goes on when there are enough for all of it, so that its pages still run
-// on two planes at once; and who comes later waits behind.
+// More reads at once than a worker has flash reads for: a waiter resumes when there are enough for all of it, so that its pages still run
+// on two planes at once; later reads wait behind it.
 TEST(ReadPool, ReadsThatWaitGoOnInBatches)
 {
 	Rig r(ftl_config());
@@ -244,7 +244,7 @@ TEST(ReadPool, ReadsThatWaitGoOnInBatches)
 	for (uint32_t i = 0; i < 120; i++)
 		reads.push_back(std::make_unique<Request>(FTL_READ, r.lba_of(0, i % 3 * 32), 32));
 	Request last(FTL_READ, r.lba_of(0, 5), 1);
-	reads[0]->then = [&](Request &) { r.submit(last); }; // when a few have come back, too few for those that wait
+	reads[0]->then = [&](Request &) { r.submit(last); }; // when a few have come back, too few for the waiting ones
 	for (const auto &read : reads)
 		r.submit(*read);
 	lt_host_run_until_idle();

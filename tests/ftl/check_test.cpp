@@ -1,4 +1,4 @@
-// The check of the whole state, on which all other tests rely: it tells each state that cannot be by its own sentence.
+// The check of the whole state, on which all other tests rely: it reports each impossible state by its own sentence.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "conventional_model.hpp"
 #include "l2p_rig.hpp"

@@ -21,7 +21,7 @@ static hz_device_config three_zones(int layout = 0)
 class ConventionalLayoutFaults : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Layouts, ConventionalLayoutFaults, testing::Range(0, 3));
 
-// Every single operation of a body that collects fails once: nothing is lost, nothing is refused.
+// Every single operation of a body with collections fails once: nothing is lost, nothing is refused.
 TEST_P(ConventionalLayoutFaults, AnyOneOperationMayFail)
 {
 	const uint64_t step = GetParam() == 2 ? 5 : 1; // in SLC each sector is an operation
@@ -77,8 +77,8 @@ TEST_P(ConventionalLayoutFaults, PowerMayGoWhileABackingZoneMoves)
 		}
 }
 
-// Programs and erases fail at random until the spare superblocks are gone and the space shrinks: what was acknowledged can be read until
-// then, and what is durable after that.
+// Programs and erases fail at random until the spare superblocks are gone and the space shrinks: acknowledged data can be read until then,
+// and durable data after that.
 TEST(ConventionalFaults, AWornSpaceEndsReadOnlyAndKeepsItsData)
 {
 	hz_device_config cfg = conventional_config(true);

@@ -9,7 +9,7 @@ using namespace ftl_rig;
 
 class ConventionalSmallest : public testing::TestWithParam<std::tuple<int, int, int, int, int>> {};
 
-// The least conventional_spare that is legal, every sector valid, more writes under way than there is room for.
+// The least legal conventional_spare, every sector valid, more writes in flight than there is room for.
 TEST_P(ConventionalSmallest, NeverStops)
 {
 	auto [policy, streams, frontiers, buffers, layout] = GetParam();
@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, ConventionalSmallest,
 			 testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Range(1, 3),
 					  testing::Values(1, 3), testing::Range(0, 3)));
 
-// What the host writes and what the collector copies need not wait for one another where there are two buffers.
+// Host writes and the collector's copies need not wait for one another if there are two buffers.
 TEST(ConventionalGc, TheCollectorHasABufferOfItsOwn)
 {
 	uint64_t conflicts[2];
@@ -112,8 +112,8 @@ template <typename F> static Waf measure(const hz_device_config &cfg, F where, u
 	return {1 + copied / host, 1 + programmed / host};
 }
 
-// Desnoyers, "Analytic modeling of SSD write performance" (SYSTOR 2012): uniform writes, oldest block first, a = physical / logical:
-// WAF = a / (a + W(-a e^-a)), which is 1 / (1 - u) with u = e^(-a (1 - u)) of a block still valid when its turn comes.
+// Desnoyers, "Analytic modeling of SSD write performance" (SYSTOR 2012): uniform writes, oldest block first, a = physical / logical: WAF =
+// a / (a + W(-a e^-a)), equal to 1 / (1 - u) with u = e^(-a (1 - u)) of a block still valid when its turn comes.
 static double fifo_waf(double a)
 {
 	double u = 0.5;
@@ -122,7 +122,7 @@ static double fifo_waf(double a)
 	return 1 / (1 - u);
 }
 
-// Sectors that can hold data: not the collector's reserve, nor what is still empty of the two open zones when a victim is chosen.
+// Sectors that can hold data: without the collector's reserve, and without the empty part of the two open zones when a victim is chosen.
 TEST(ConventionalWaf, UniformWritesCostWhatTheorySays)
 {
 	auto uniform = [](ConventionalDriver &driver) { return driver.roll(driver.sector_count()); };
@@ -159,7 +159,7 @@ TEST(ConventionalWaf, TwoStreamsSeparateHotFromCold)
 	}
 }
 
-// A stream that the configuration no longer has leaves a zone behind that is partly staged: it is collected like the others.
+// A stream removed from the configuration leaves a partly staged zone behind: it is collected like the others.
 TEST(ConventionalStreams, ALeftZoneIsCollected)
 {
 	Rig rig(conventional_config(true));

@@ -1,4 +1,4 @@
-// What a conventional sector may hold, and a driver that runs batches of operations against FTL and model.
+// Possible contents of a conventional sector, and a driver that runs batches of operations against FTL and model.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "conventional_model.hpp"
 
@@ -244,11 +244,11 @@ void ConventionalDriver::settle_all(std::vector<Running> &running, bool cut)
 	for (Running &run : running)
 		if (run.op.kind == FTL_WRITE || run.op.kind == FTL_WRITE_ZEROES || run.op.kind == FTL_DEALLOCATE)
 			note_write(run);
-	for (size_t i = 0; i < running.size(); i++) // a copy may be of what another has copied
+	for (size_t i = 0; i < running.size(); i++) // a copy may be of another one's result
 		for (Running &run : running)
 			if (run.op.kind == FTL_COPY)
 				note_copy(run);
-	for (Running &run : running) // reads first: they may have seen what a write of the batch then made obsolete
+	for (Running &run : running) // reads first: a later write of the batch may have replaced the data they saw
 		if (is_read(run.op.kind))
 			settle(run, cut);
 	for (Running &run : running)

@@ -29,7 +29,7 @@ inline hz_device_config conventional_config(bool block = false)
 	return cfg;
 }
 
-// The same with the map in flash: a cache of 16 entries, and a log that is flushed every few units.
+// The same with the map in flash: a cache of 16 entries, and a log flushed every few units.
 inline hz_device_config mapped_conventional_config(bool block = false, uint32_t log_policy = HZ_L2P_LOG_BACKGROUND)
 {
 	hz_device_config cfg = conventional_config(block);
@@ -43,7 +43,7 @@ inline hz_device_config mapped_conventional_config(bool block = false, uint32_t 
 	return cfg;
 }
 
-// So many write frontiers of each stream, on media with room for them.
+// That many write frontiers of each stream, on media with room for them.
 inline void use_frontiers(hz_device_config &cfg, uint32_t count)
 {
 	const uint32_t more = cfg.conventional_streams * (count - 1);
@@ -52,7 +52,7 @@ inline void use_frontiers(hz_device_config &cfg, uint32_t count)
 	cfg.blocks_per_plane += more;
 }
 
-// A data cache of so many lines, each of a page; chosen by a number: who leaves, whether writes wait for flash, how many may be dirty, shards.
+// A data cache of that many lines, each of a page; by a number: eviction policy, write-back or through, limit of dirty lines, shards.
 inline void use_data_cache(hz_device_config &cfg, uint32_t lines, uint64_t choice)
 {
 	cfg.data_cache_bytes = uint64_t(lines) * cfg.page_bytes;
@@ -71,7 +71,7 @@ inline void use_directory(hz_device_config &cfg)
 	cfg.blocks_per_plane++;
 }
 
-// The other layouts: zones larger than a superblock, conventional data in SLC for good, or both, on media that have just enough of each.
+// The other layouts: zones larger than a superblock, conventional data in SLC for good, or both, on media with just enough of each.
 inline void lay_out(hz_device_config &cfg, bool patched, bool slc)
 {
 	hz_shape shape;
@@ -105,7 +105,7 @@ struct ConventionalOp {
 	uint32_t from = 0; // of a copy
 };
 
-// What a sector may hold: groups of tags by batch, oldest first; the first one is as old as it may be after a power cut.
+// Possible contents of a sector: groups of tags by batch, oldest first; the first one is the oldest possible after a power cut.
 struct ConventionalSector {
 	struct Group {
 		uint64_t batch;
@@ -114,17 +114,17 @@ struct ConventionalSector {
 	std::vector<Group> groups{{0, {0}}};
 
 	void write(uint64_t batch, uint64_t tag);
-	// What was there before `batch` is durable.
+	// Contents from before `batch` are durable.
 	void flushed(uint64_t batch);
 	// The last write failed: it may have happened in part.
 	void failed(uint64_t batch);
-	// A flush failed: what was not durable may be lost, now and whatever is flushed later.
+	// A flush failed: volatile data may be lost, now and also by later flushes.
 	void may_be_lost();
-	// Gets what another has in this batch, which may be written, too. Changes nothing when called once more.
+	// Gets the contents of another sector in this batch; that one may be written, too. Changes nothing when called once more.
 	void copy(uint64_t batch, const ConventionalSector &other);
 	bool may_read_during(uint64_t batch, const uint8_t *page) const;
 	bool may_read(const uint8_t *page) const { return holds(groups.back(), page); }
-	// Takes over what it finds after a power cut; false: it cannot be.
+	// Adopts the content found after a power cut; false: it is impossible.
 	bool recover(const uint8_t *page);
 	static bool holds(const Group &group, const uint8_t *page);
 };
@@ -135,13 +135,13 @@ public:
 
 	uint32_t roll(uint32_t n) { return static_cast<uint32_t>(random() % n); }
 	uint32_t sector_count() const { return static_cast<uint32_t>(sectors.size()); }
-	// The model counts sectors that exist; LBAs have holes where a zone's capacity is below its size.
+	// The model counts existing sectors; LBAs have holes if a zone's capacity is below its size.
 	uint64_t lba_of(uint32_t index) const { return index / capacity * rig.shape.zone_size_sectors + index % capacity; }
 	bool has_holes() const { return rig.shape.zone_size_sectors != capacity; }
 
 	// Runs the batch to its end, or until power is cut: then returns false.
 	bool run_batch(std::vector<ConventionalOp> ops);
-	// Resets the controller in the midst of the batch, and stops when it has ended. Returns how long that took.
+	// Resets the controller in the middle of the batch, and stops when it has ended. Returns the time that took.
 	uint64_t run_abandoned_batch(std::vector<ConventionalOp> ops, uint64_t after_ns);
 	std::vector<ConventionalOp> random_batch(uint32_t most = 8);
 	// Half of the writes go to a tenth of the sectors.
@@ -149,7 +149,7 @@ public:
 
 	void check_abandoned() { verify_all(); }
 	void verify_all();
-	// After a boot: every sector holds what was durable, or something newer; the model takes over what it finds.
+	// After a boot: every sector has its durable content, or a newer one; the model adopts it.
 	void check_recovered();
 	// As after a shutdown.
 	void all_durable();
@@ -168,15 +168,15 @@ private:
 		ConventionalOp op;
 		std::unique_ptr<Request> request;
 		uint64_t tag = 0;
-		bool differs = false; // compare: from everything that was ever written
+		bool differs = false; // compare: from every content ever written
 	};
 
 	static bool writes_data(ftl_op kind) { return kind == FTL_WRITE || kind == FTL_WRITE_ZEROES || kind == FTL_COPY; }
 	uint32_t room_at(uint32_t index) const { return has_holes() ? capacity - index % capacity : sector_count() - index; }
-	// Two ranges where there are two sectors.
+	// Two ranges if there are two sectors.
 	void name_sources(Running &run) const;
 	Running issue(ConventionalOp op);
-	// It compares with what it should find if nothing else of the batch comes there; half of them with one sector that nobody wrote.
+	// It compares with the expected content if nothing else of the batch comes there; half of them with one unwritten sector.
 	void expect(Running &run);
 	bool is_certain(const Running &run) const;
 	void settle_compare(const Running &run);

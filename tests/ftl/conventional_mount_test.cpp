@@ -1,4 +1,4 @@
-// Mount of conventional zones with the map in flash: what it reads is bounded, and what it finds is what a scan of everything would find.
+// Mount of conventional zones with the map in flash: its reads are bounded, and its findings are those of a full scan.
 // (Rig::Check compares every durable sector of every backing zone with the map.)
 // SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 ConventionalOp w(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
 
-// A block namespace of four zones on nine; the log is small beside it, so that most of what is closed is older than any checkpoint.
+// A block namespace of four zones on nine; the log is small compared with it, so that most closed zones are older than any checkpoint.
 hz_device_config wide_config(uint32_t pages_per_block)
 {
 	hz_device_config cfg = mapped_conventional_config(true);
@@ -34,10 +34,10 @@ uint64_t count_reads(const Rig &rig, uint32_t first, uint32_t end)
 // Reads of normal blocks since their last erase: data and OOB of backing zones.
 uint64_t count_reads(const Rig &rig) { return count_reads(rig, rig.cfg.slc_blocks_per_plane, rig.cfg.blocks_per_plane); }
 
-// Of SLC blocks: table pages, and what is staged.
+// Of SLC blocks: table pages, and staged sectors.
 uint64_t count_slc_reads(const Rig &rig) { return count_reads(rig, 0, rig.cfg.slc_blocks_per_plane); }
 
-// Boots, and returns what that read of normal blocks.
+// Boots, and returns its reads of normal blocks.
 uint64_t mount_reads(Rig &rig, nand_policy policy = {})
 {
 	uint64_t before = count_reads(rig);
@@ -97,7 +97,7 @@ TEST(BoundedMount, ReadsDoNotGrowWithClosedData)
 	}
 }
 
-// The check at the end of a run reads a table page once for all the LBAs that it maps: a device with millions of them would not end.
+// The check at the end of a run reads a table page once for all its LBAs: a device with millions of them would not end.
 TEST(BoundedCheck, ReadsTablePagesOnce)
 {
 	Rig rig(wide_config(384));
@@ -111,7 +111,7 @@ TEST(BoundedCheck, ReadsTablePagesOnce)
 	EXPECT_LT(reads, rig.shape.namespace_sectors / 8);
 }
 
-// A few sectors that are overwritten for ever never fill the log, but they move its end on.
+// A few sectors overwritten for ever never fill the log, but they move its end on.
 TEST(BoundedMount, HotSectorsMoveTheCheckpointOn)
 {
 	Rig rig(wide_config(96));
@@ -157,8 +157,8 @@ TEST_P(BoundedMountCuts, EveryMountIsBoundedAndRight)
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, BoundedMountCuts, testing::Range(1, 6));
 
-// Copies and checkpoints that cannot be read any more, whatever older ones are left: a slow mount, but a right one. An older
-// checkpoint alone is no reason for that.
+// Unreadable copies and checkpoints, with any older ones left: a slow mount, but a right one. An older checkpoint alone is no reason for
+// that.
 TEST(BoundedMount, LostTablePagesAndCheckpointsAreNotMissed)
 {
 	uint64_t fast = 0;
@@ -184,7 +184,7 @@ TEST(BoundedMount, LostTablePagesAndCheckpointsAreNotMissed)
 	EXPECT_GT(fast, 2u);
 }
 
-// The newest copy of each page in turn, where an older one is still there to be taken for it.
+// The newest copy of each page in turn, with an older one that could be taken for it.
 TEST(BoundedMount, AnOldCopyIsNotTakenForTheNewest)
 {
 	for (uint32_t page = 0; page < 4; page++) {
@@ -218,11 +218,11 @@ TEST(BoundedMount, APageWithoutAnyCopyIsMissed)
 	}
 }
 
-// A boot with the map in RAM leaves the copies on flash to the collector; the next one with the map in flash finds what is left of them.
+// A boot with the map in RAM leaves the copies on flash to the collector; the next one with the map in flash finds the rest.
 TEST(BoundedMount, ABootWithTheMapInRamIsNoHarm)
 {
 	hz_device_config cfg = wide_config(96);
-	cfg.l2p_log_entries = 1024; // what differs must fit
+	cfg.l2p_log_entries = 1024; // differing values must fit
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		Rig rig(cfg);
 		ASSERT_TRUE(rig.boot()) << rig.error;
@@ -238,7 +238,7 @@ TEST(BoundedMount, ABootWithTheMapInRamIsNoHarm)
 	}
 }
 
-// Without a checkpoint nobody knows any more what a sector was whose record is lost: it is counted.
+// Without a checkpoint the LBA of a sector with a lost record is unknown: it is counted.
 TEST(ConventionalMount, WhatIsNotKnownIsCounted)
 {
 	Rig r(conventional_config());
@@ -260,7 +260,7 @@ TEST(ConventionalMount, WhatIsNotKnownIsCounted)
 	EXPECT_EQ(r.check(), "");
 }
 
-// A zone that can be programmed no more loses what its buffer held, and the map goes on naming that: mount must not believe it.
+// An unwritable zone loses its buffer's data, and the map still has their places: mount must not trust it.
 TEST(BoundedMount, PlacesThatWereLostAreNotBelieved)
 {
 	uint32_t refused = 0;

@@ -102,7 +102,7 @@ TEST(ConventionalSpace, TheCheckSeesZonesOfSeveralTablePages)
 	}
 }
 
-// A mount passes over table pages of which it finds nothing, and over no others.
+// A mount skips exactly the table pages without findings.
 TEST(ConventionalMap, AMountFindsWhatLiesBetweenBlankTablePages)
 {
 	hz_device_config cfg = mapped_conventional_config();
@@ -181,13 +181,13 @@ TEST(ConventionalSpace, StopsAtTheCapacityOfAZone)
 	ASSERT_EQ(r.run(read), 0);
 	for (uint32_t i = 0; i < 48; i++)
 		EXPECT_TRUE(sector_is(read.pages[i], i < 6 ? 100 + i : i < 38 ? 0 : 500 + i - 38)) << i;
-	Request last(FTL_READ, r.lba_of(1, 80), 20); // to where nothing is
+	Request last(FTL_READ, r.lba_of(1, 80), 20); // to a blank place
 	ASSERT_EQ(r.run(last), 0);
 	for (uint32_t i = 0; i < 20; i++)
 		EXPECT_TRUE(sector_is(last.pages[i], i >= 10 && i < 16 ? 90 + i : 0)) << i;
 }
 
-// Where a superblock has a power of two of sectors, its last place and the first one of the next superblock are neighbours by number.
+// In superblocks with a power of two of sectors, the last place and the first one of the next superblock are neighbours by number.
 TEST(ConventionalSpace, ReadsWhatEndsOneSuperblockAndBeginsTheNext)
 {
 	hz_device_config cfg = conventional_config();
@@ -208,7 +208,7 @@ TEST(ConventionalSpace, ReadsWhatEndsOneSuperblockAndBeginsTheNext)
 	EXPECT_EQ(r.check(), "");
 }
 
-// Two workers have a write frontier each, which goes on in its zone after every start: none is opened anew, and nothing need be collected.
+// Two workers have a write frontier each. It stays in its zone after every start: no new zone is opened, and nothing need be collected.
 TEST(ConventionalSpace, FrontiersGoOnAfterAStart)
 {
 	hz_device_config cfg = conventional_config();
@@ -238,8 +238,8 @@ TEST(ConventionalSpace, FrontiersGoOnAfterAStart)
 	EXPECT_EQ(r.check(), "");
 }
 
-// Power goes in each operation of writes to the same sectors of a superblock on one plane: the unit that is torn says nothing, and nobody need
-// doubt those before it. What they say of numbers that are taken counts all the same: a write after the start is the newer one.
+// Power fails in each operation of writes to the same sectors of a superblock on one plane: the torn unit proves nothing, and earlier ones
+// are in no doubt. Its sequence numbers count all the same: a write after the start is the newer one.
 TEST(ConventionalSpace, NumbersGoOnAfterEveryCut)
 {
 	hz_device_config cfg = conventional_config();
@@ -316,17 +316,17 @@ TEST(ConventionalSpace, WaitingWritesAreCounted)
 	EXPECT_EQ(r.check(), "");
 }
 
-// A flush after which nothing of the map is in RAM only.
+// A flush after which no part of the map is in RAM only.
 static void bring_to_rest(Rig &r) { ASSERT_EQ(r.come_to_rest(), 0); }
 
-// The log's changes go to flash, and before them the data that they name.
+// The log's changes go to flash, and before them the data of their places.
 static void merge_map(Rig &r)
 {
 	rig_merge_map(r.ftl);
 	lt_host_run_until_idle();
 }
 
-// Neither a cached entry nor a table page that was read outlives a change, also after the log has forgotten the change.
+// Neither a cached entry nor a fetched table page outlives a change, also after the log has dropped the change.
 TEST(ConventionalMap, AChangeOutlastsTheLog)
 {
 	Rig r(mapped_conventional_config(true));
@@ -345,7 +345,7 @@ TEST(ConventionalMap, AChangeOutlastsTheLog)
 	EXPECT_GE(r.counters().l2p_hits[HZ_MAP_PAGE], 4u * 8);
 }
 
-// A table page whose sectors lie in order takes one entry of the cache, which serves all of them, until one changes.
+// A table page with consecutive sectors takes one entry of the cache, for all of them, until one changes.
 TEST(ConventionalMap, WhatLiesInOrderIsOneEntry)
 {
 	for (uint32_t compress : {HZ_ON, HZ_OFF}) {
@@ -385,7 +385,7 @@ TEST(ConventionalMap, WhatLiesInOrderIsOneEntry)
 	}
 }
 
-// An image keeps what it has if the next device does not compress, or the next one does.
+// An image keeps its content if the next device does not compress, or the next one does.
 TEST(ConventionalMap, ImagesGoBetweenDevicesThatCompressAndDoNot)
 {
 	hz_device_config cfg = mapped_conventional_config(true);
@@ -407,7 +407,7 @@ TEST(ConventionalMap, ImagesGoBetweenDevicesThatCompressAndDoNot)
 	}
 }
 
-// What a table page on flash names is durable, though nobody has flushed it.
+// A place in a table page on flash is durable, without any flush by the host.
 TEST(ConventionalMap, AMergedPlaceIsDurable)
 {
 	Rig r(mapped_conventional_config(true));
@@ -421,8 +421,8 @@ TEST(ConventionalMap, AMergedPlaceIsDurable)
 	EXPECT_EQ(r.check(), "");
 }
 
-// A sector comes to the same place again after the zone there was reset; the table page still names the place as it was before. Once mounted,
-// the device must not take that for what lies there: it would not know that the place is free when the sector is written elsewhere.
+// A sector comes to the same place again after the zone there was reset; the table page still has the former place. After mount the device
+// must not take that for the present one: it would not know that the place is free when the sector is written elsewhere.
 TEST(ConventionalMap, ATablePageFromBeforeAResetIsOld)
 {
 	hz_device_config cfg = mapped_conventional_config(true);
@@ -450,7 +450,7 @@ TEST(ConventionalMap, ATablePageFromBeforeAResetIsOld)
 	EXPECT_EQ(r.check(), "");
 }
 
-// A read holds a table page while it waits for flash reads; meanwhile the log forgets a change that the bytes do not have.
+// A read holds a table page while it waits for flash reads; meanwhile the log drops a change missing in the page.
 TEST(ConventionalMap, AHeldTablePageEndsWithItsCopy)
 {
 	Rig r(mapped_conventional_config(true));
@@ -469,7 +469,7 @@ TEST(ConventionalMap, AHeldTablePageEndsWithItsCopy)
 	EXPECT_TRUE(sector_is(third.pages[95], 77));
 }
 
-// What a table page that cannot be read held is told by the backing zones.
+// An unreadable table page is rebuilt from the backing zones.
 TEST(ConventionalMap, ALostTablePageIsRebuilt)
 {
 	Rig r(mapped_conventional_config(true));
@@ -672,7 +672,7 @@ TEST_P(ConventionalProperty, AgreesWithTheModel)
 		}
 		if (i % 50 == 49) {
 			driver.verify_all();
-			ASSERT_TRUE(rig.boot()) << rig.error; // without a flush: what is not durable may be lost
+			ASSERT_TRUE(rig.boot()) << rig.error; // without a flush: volatile data may be lost
 			driver.check_recovered();
 			ASSERT_FALSE(HasFailure()) << "boot after batch " << i;
 		}

@@ -1,4 +1,4 @@
-// Copy: data that move inside the device are what a write of them would have left, and cost no link.
+// Copy: the result inside the device is that of a write of the same data, and costs no link.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "conventional_model.hpp"
 
@@ -118,7 +118,7 @@ TEST_F(Copy, ManyAtOnceWaitForMemory)
 	}
 }
 
-// Data that cross the link take their time there, the list of ranges next to none.
+// Data take their time across the link, the list of ranges next to none.
 TEST(CopyLink, DataStayInside)
 {
 	hz_device_config cfg = ftl_config();
@@ -172,7 +172,7 @@ hz_device_config protected_config()
 class ProtectedCopy : public Copy {
 protected:
 	ProtectedCopy() : Copy(protected_config()) {}
-	// What is checked of source and destination; tuples go along with the data, or new ones are made.
+	// Checks of source and destination; tuples go along with the data, or new ones are made.
 	uint16_t run(uint32_t at, uint8_t source, uint8_t destination, uint32_t source_tag, uint32_t tag)
 	{
 		CopyRequest request(rig.lba_of(2, at), {{rig.lba_of(0, 7), 3}});

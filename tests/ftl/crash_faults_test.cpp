@@ -1,5 +1,6 @@
-// Power cuts on a device whose programs, erases and reads fail as well, again and again on one image. Nothing that was durable vanishes in
-// silence: it reads as written, or with an error; never as zeros, never as something older. (A conventional sector may be older if mount says that so many may.)
+// Power cuts on a device with failing programs, erases and reads, again and again on one image. No durable sector vanishes in silence: it
+// reads as written, or with an error; never as zeros, never as something older. (A conventional sector may be older if mount reports that
+// number.)
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another (a round is one image and eight cuts).
 // SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
@@ -13,10 +14,10 @@ using namespace ftl_rig;
 
 namespace {
 
-// Totals of all rounds: a run in which nothing went wrong proves nothing.
+// Totals of all rounds: a run without any fault proves nothing.
 struct Seen {
 	uint64_t cuts = 0, failures = 0, mounts_refused = 0, right = 0, told = 0, write_errors = 0, read_only_zones = 0;
-	uint64_t older = 0; // what mount counts as unknown: a version before the lost one reads
+	uint64_t older = 0; // counted by mount as unknown: a version before the lost one reads
 } seen;
 
 // One zone as the host knows it. After an error nothing more is written to it.
@@ -24,7 +25,7 @@ struct Zone {
 	std::vector<uint64_t> tags; // of all sectors written, by offset
 	uint32_t acked = 0, durable = 0;
 	bool closed = false, reset_pending = false;
-	bool doubtful = false; // a Flush failed: what was not durable then may be lost, whatever is flushed later
+	bool doubtful = false; // a Flush failed: volatile data may be lost then, also by later flushes
 };
 
 // Device and host side, with faults that come and go.
@@ -194,7 +195,7 @@ private:
 	uint64_t tag_ = 1000;
 };
 
-// --- sectors that can be overwritten ---
+// --- overwritable sectors ---
 
 class ConventionalRound : public Round {
 public:
@@ -234,7 +235,7 @@ private:
 	ConventionalDriver driver_;
 };
 
-// Programs, erases and reads that failed since the boot.
+// Failed programs, erases and reads since the boot.
 uint64_t count_failures(const Rig &rig)
 {
 	hz_log_flash log;
@@ -276,7 +277,7 @@ template <typename R> void each_round(const char *name, const hz_device_config &
 	EXPECT_GT(seen.cuts, 4 * rounds);
 }
 
-// Blocks enough for what fails.
+// Blocks enough for failures.
 hz_device_config with_spare(hz_device_config cfg)
 {
 	cfg.slc_blocks_per_plane += 20;

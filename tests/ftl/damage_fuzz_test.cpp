@@ -1,5 +1,5 @@
-// Any damage to an image: it is refused in one sentence, or mounted; what is mounted can be read, written, shut down and started again,
-// whatever it holds. Some damage has right checksums, so that it comes as far as the checks of what records say.
+// Any damage to an image: it is refused in one sentence, or mounted; a mounted one can be read, written, shut down and started again,
+// with any content. Some damage has right checksums, so that it reaches the checks of the records' values.
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
@@ -63,7 +63,7 @@ private:
 		default: rig::lose_record(media, used); break;
 		}
 	}
-	// A sector that was programmed.
+	// A programmed sector.
 	uint64_t pick_used(std::mt19937_64 &dice)
 	{
 		for (;;) {
@@ -72,7 +72,7 @@ private:
 				return record;
 		}
 	}
-	// One word or field becomes another one, the checksums are right; so is that of the data.
+	// One word or field gets another value, the checksums are right; so is that of the data.
 	void reseal_record(uint64_t number, std::mt19937_64 &dice)
 	{
 		hz_nand_oob record;
@@ -103,7 +103,7 @@ private:
 		}
 		nand_block_store(&rig.media, number);
 	}
-	// Only that everything ends, and with a status that says what it is.
+	// Only checks that every request ends, with a legal status.
 	void use()
 	{
 		const uint32_t capacity = static_cast<uint32_t>(rig.shape.zone_capacity_sectors);

@@ -1,5 +1,5 @@
-// Damage to an image, sector by sector. Shut down in order: whatever cannot be read is an error of exactly that sector, and no write
-// pointer or state changes. After a kill the same holds, or mount tells that something is missing; what a cut has torn is no damage.
+// Damage to an image, sector by sector. After an orderly shutdown: an unreadable sector is an error of exactly that sector, and no write
+// pointer or state changes. After a kill the same holds, or mount reports a loss; a sector torn by a cut is no damage.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 
 using Places = std::set<std::pair<uint32_t, uint32_t>>; // zone, offset
 
-// Zones in every state in which they hold data; sector o of zone z has the tag 1000 * z + o + 1.
+// Zones in every state that holds data; sector o of zone z has the tag 1000 * z + o + 1.
 struct Written {
 	explicit Written(const hz_device_config &cfg) : rig(cfg)
 	{
@@ -50,7 +50,7 @@ struct Written {
 		}
 		return all;
 	}
-	// Every sector reads as written, but those in `lost`, which end with an error.
+	// Every sector reads as written, except those in `lost`: they end with an error.
 	std::string compare(const Places &lost)
 	{
 		for (uint32_t zone = 0; zone < rig.shape.zones; zone++)
@@ -65,7 +65,7 @@ struct Written {
 	}
 	// No zone of these is looked at from now on.
 	void forget(const std::set<uint32_t> &zones) { forgotten = zones; }
-	// Write pointers and states are what they were.
+	// Write pointers and states are unchanged.
 	std::string standing()
 	{
 		auto now = write_pointers();
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Damage, testing::Range(0, int(std::size(kinds)))
 
 } // namespace
 
-// The data, or the whole record, of any one sector of a device that was shut down.
+// The data, or the whole record, of any one sector of a device after a shutdown.
 TEST_P(Damage, AtRestOneLostSectorIsAnErrorOfThatSector)
 {
 	Written w(kind_config());
@@ -165,7 +165,7 @@ TEST_P(Damage, AtRestOneLostSectorIsAnErrorOfThatSector)
 			record ? rig::lose_record(w.rig.media, number) : rig::flip_data(w.rig.media, number);
 			ASSERT_TRUE(w.rig.boot()) << w.rig.error;
 			bool nowhere = w.rig.record_at(zone, at) ==
-				       UINT64_MAX; // a staged sector of which nothing is known: nothing can follow it
+				       UINT64_MAX; // a staged sector with nothing known: no sector can follow it
 			EXPECT_EQ(nowhere, record && w.rig.zone_state(zone) == NVME_ZS_READ_ONLY);
 			EXPECT_EQ(w.rig.found_damage().lost_sectors, nowhere);
 			EXPECT_EQ(w.rig.found_damage().read_only_zones, nowhere);
@@ -208,8 +208,8 @@ TEST_P(Damage, AtRestAWholeLostZoneIsErrorsFromEndToEnd)
 	}
 }
 
-// After a kill, which tears nothing. The data of any one sector: an error of that sector, since its record is known. Its record: the same, or
-// mount tells that it does not know what is missing.
+// After a kill, without torn programs. The data of any one sector: an error of that sector, since its record is known. Its record: the
+// same, or mount reports an unknown loss.
 TEST_P(Damage, AfterAKillNothingVanishesInSilence)
 {
 	Written w(kind_config());
@@ -246,7 +246,7 @@ TEST_P(Damage, AfterAKillNothingVanishesInSilence)
 	EXPECT_GT(kept, 400u);
 }
 
-// What was recorded at a shutdown did not become tearable by what happened later elsewhere.
+// Sectors recorded at a shutdown do not become tearable by later programs elsewhere.
 TEST_P(Damage, WhatWasRecordedDoesNotVanishAfterALaterCut)
 {
 	Written w(kind_config());
@@ -267,7 +267,7 @@ TEST_P(Damage, WhatWasRecordedDoesNotVanishAfterALaterCut)
 	}
 }
 
-// Either copy of any record of the image, flipped: nobody notices but the counter of repairs.
+// Either copy of any record of the image, flipped: only the counter of repairs shows it.
 TEST_P(Damage, OneCopyOfAllRecordsIsEnough)
 {
 	for (bool rest : {true, false})
@@ -325,7 +325,7 @@ TEST(DamagedTable, BothCopiesLostAreToldInASentence)
 			ASSERT_EQ(rest ? w.rig.come_to_rest() : 0, 0);
 			for (uint64_t copy : table_copies(w.rig))
 				record ? rig::lose_record(w.rig.media, copy) : rig::flip_data(w.rig.media, copy);
-			if (!rest && record) { // nothing knows that there was a newer one
+			if (!rest && record) { // no trace of a newer one is left
 				ASSERT_TRUE(w.rig.boot()) << w.rig.error;
 				EXPECT_EQ(w.rig.found_damage().unknown_sectors, 2u);
 				continue;
@@ -337,7 +337,7 @@ TEST(DamagedTable, BothCopiesLostAreToldInASentence)
 		}
 }
 
-// Once all zones were recorded there is a table, whatever was cut since.
+// Once all zones were recorded there is a table, after any later cut.
 TEST(DamagedTable, AllTablePagesGoneIsNoNewDevice)
 {
 	Written w(ftl_config());
@@ -351,7 +351,7 @@ TEST(DamagedTable, AllTablePagesGoneIsNoNewDevice)
 	EXPECT_NE(std::string(w.rig.error).find("it cannot be found"), std::string::npos) << w.rig.error;
 }
 
-// --- one record of it that cannot be true ---
+// --- one impossible record of it ---
 
 namespace {
 
@@ -400,8 +400,8 @@ INSTANTIATE_TEST_SUITE_P(Maps, DamagedBackingRecord, testing::Combine(testing::R
 
 } // namespace
 
-// It costs its zone, never the device: OFFLINE if nothing of the record can be believed; READ ONLY if it is wrong about places, and what is
-// found of the zone without it can be read. All others are as they were, now, after a shutdown and after a power cut.
+// It costs its zone, never the device: OFFLINE if no part of the record can be trusted; READ ONLY if only its places are wrong; sectors
+// found without it can then be read. All other zones are unchanged, now, after a shutdown and after a power cut.
 TEST_P(DamagedRecord, CostsItsZone)
 {
 	constexpr uint32_t hit = 1, other = 4;
@@ -528,7 +528,7 @@ TEST(Rest, ACutInTheShutdownLosesNothing)
 		}
 }
 
-// Nothing is programmed for a shutdown after which, or before which, nothing changed.
+// Nothing is programmed for a shutdown without a change before or after it.
 TEST(Rest, AnIdleDeviceIsNotWrittenTo)
 {
 	Written w(map_config());
@@ -542,7 +542,7 @@ TEST(Rest, AnIdleDeviceIsNotWrittenTo)
 	}
 }
 
-// It waits for collectors and erases that are under way.
+// It waits for running collectors and erases.
 TEST(Rest, WaitsForWhatGoesOnInTheBackground)
 {
 	for (uint64_t seed = 1; seed <= 6; seed++) {

@@ -1,4 +1,4 @@
-// The data cache: what it answers, what it brings to flash and when, against counters and a model of who leaves; failing media; random
+// The data cache: its answers, its write-backs and their times, against counters and a model of evictions; failing media; random
 // operations on small caches of every kind.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <list>
@@ -72,7 +72,7 @@ TEST(DataCache, HitsTakeTheLinksTimeAlone)
 	EXPECT_LT(read.done_ns - from_ns, 2 * cross_ns + 5000);
 }
 
-// A line that lacks a sector gets it from flash, and keeps what was written there.
+// A line with a missing sector gets it from flash, and keeps the written ones.
 TEST(DataCache, PartsOfPagesAreRight)
 {
 	Rig rig(cached_config(32));
@@ -97,7 +97,7 @@ TEST(DataCache, PartsOfPagesAreRight)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// Reads of one line that miss together read flash once; compares and verifies find the same data.
+// Concurrent misses of one line read flash once; compares and verifies find the same data.
 TEST(DataCache, MissesOfALineReadFlashOnce)
 {
 	Rig rig(cached_config(32));
@@ -121,7 +121,7 @@ TEST(DataCache, MissesOfALineReadFlashOnce)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// One line after the other, and a model that knows who leaves. CLOCK looks again at what was used since its last look.
+// One line after the other, and a model of the eviction order. CLOCK gives lines used since its last look another round.
 class DataCacheOrder : public testing::TestWithParam<uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Evictions, DataCacheOrder, testing::Range(0u, uint32_t(HZ_CACHE_EVICTIONS)));
 
@@ -188,7 +188,7 @@ TEST(DataCache, WritersWaitForALine)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// What a Flush, a write through and a write in the background bring to flash is told apart.
+// Sectors written by a Flush, a write through and a background write are counted separately.
 TEST(DataCache, WriteBacksAreCountedByCause)
 {
 	hz_device_config cfg = cached_config(20);
@@ -211,7 +211,7 @@ TEST(DataCache, WriteBacksAreCountedByCause)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// A Flush waits for the lines that were dirty when it came, not for those that are written all the time.
+// A Flush waits for lines dirty at its arrival, not for lines written all the time.
 TEST(DataCache, AFlushEndsBesideWriters)
 {
 	Rig rig(cached_config(40));
@@ -219,7 +219,7 @@ TEST(DataCache, AFlushEndsBesideWriters)
 	std::vector<std::unique_ptr<Request>> writes;
 	Request flushes(FTL_FLUSH, 0, 0);
 	std::function<void(Request &)> again = [&](Request &) {
-		const uint64_t n = writes.size(); // a durable one now and then, which takes time
+		const uint64_t n = writes.size(); // a durable one now and then, since it takes time
 		if (flushes.done || n > 20000)
 			return;
 		writes.push_back(std::make_unique<Request>(FTL_WRITE, n % 30 * 2, 1, static_cast<uint8_t>(n % 8 ? 0 : FTL_FUA)));
@@ -237,7 +237,7 @@ TEST(DataCache, AFlushEndsBesideWriters)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// With write_back off a write ends when flash's own path has it, which takes no Flush to be found after a rest.
+// With write_back off a write ends when flash's own path has it; it needs no Flush to survive a clean shutdown.
 TEST(DataCache, WithoutWriteBackNothingStaysDirty)
 {
 	hz_device_config cfg = cached_config(20);
@@ -287,8 +287,8 @@ TEST(DataCache, DeallocatedSectorsAreGone)
 	}
 }
 
-// A deallocation has passed a line and waits at another one that is being filled. Who fills the first one meanwhile reads what is going to be
-// gone, and nobody must find it there afterwards.
+// A deallocation has passed a line and waits at another one being filled. A fill of the first line meanwhile reads sectors about to be
+// deallocated, and no read may find them there afterwards.
 TEST(DataCache, WhatIsReadBesideADeallocationDoesNotStay)
 {
 	Rig rig(cached_config(32));
@@ -310,7 +310,7 @@ TEST(DataCache, WhatIsReadBesideADeallocationDoesNotStay)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// The same of what is written through meanwhile: it is in the map before the deallocation comes there, and gone afterwards.
+// The same for a write through meanwhile: it is in the map before the deallocation comes there, and gone afterwards.
 TEST(DataCache, WhatIsWrittenBesideADeallocationDoesNotStay)
 {
 	Rig rig(cached_config(32));
@@ -339,7 +339,7 @@ TEST(DataCache, WhatIsWrittenBesideADeallocationDoesNotStay)
 	}
 }
 
-// The host makes another list of what it has had taken already, while a line is waited for.
+// The host replaces a list already accepted, while the request waits for a line.
 TEST(DataCache, AListThatChangesReachesNothingElse)
 {
 	const nvme_dsm_range few{0, 40, 9}, all{0, 500, 0}, nowhere{0, 100, UINT64_MAX - 20};
@@ -393,7 +393,7 @@ TEST(DataCache, SequentialZonesAreNotCached)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// Flash takes nothing more: a Flush says so, what was accepted is read as long as there is power, and what finds no line ends.
+// Flash accepts nothing more: a Flush fails, accepted data are read as long as there is power, and requests without a line end.
 TEST(DataCache, WhatFlashRefusesStaysAndIsTold)
 {
 	hz_device_config cfg = cached_config(16);
@@ -425,8 +425,8 @@ TEST(DataCache, WhatFlashRefusesStaysAndIsTold)
 	EXPECT_EQ(rig.check(), "") << "nothing is dirty any more";
 }
 
-// A write waits for the line that flash is about to refuse, and a Flush behind it: what the write makes of the line saves nothing of what was
-// written there before.
+// A write waits for the line that flash is about to refuse, and a Flush behind it: the write's change of the line saves none of its former
+// data.
 TEST(DataCache, AFlushTellsOfARefusalThatWasTouchedSince)
 {
 	hz_device_config cfg = cached_config(16);

@@ -1,5 +1,5 @@
-// Deallocation of conventional sectors: what is gone reads as zeros, now and after every power cut that follows a flush, and costs the
-// collector nothing.
+// Deallocation of conventional sectors: they read as zeros, now and after every power cut that follows a flush, and cost the collector
+// nothing.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "conventional_model.hpp"
 #include "l2p_rig.hpp"
@@ -75,7 +75,7 @@ TEST_P(Deallocate, ANamespaceMayBeSmallerThanItsFlash)
 	EXPECT_EQ(rig.counters().deallocated_sectors, 1u);
 }
 
-// Sequential zones: what of the range lies there stays.
+// Sequential zones: their part of the range stays.
 TEST(DeallocateZoned, SequentialZonesKeepTheirData)
 {
 	Rig rig(conventional_config());
@@ -95,7 +95,7 @@ TEST(DeallocateZoned, SequentialZonesKeepTheirData)
 	EXPECT_EQ(rig.counters().deallocated_sectors, driver.sector_count());
 }
 
-// After the flush no mount finds them again: not one that scans everything, nor one after the collector has been everywhere.
+// After the flush no mount finds them again: neither a full scan, nor one after the collector has moved everything.
 TEST_P(Deallocate, NeverComesBackAfterAFlush)
 {
 	for (bool durable : {false, true}) {
@@ -122,7 +122,7 @@ TEST_P(Deallocate, NeverComesBackAfterAFlush)
 	}
 }
 
-// The purpose: what nobody needs is not copied.
+// The purpose: deallocated sectors are not copied.
 TEST_P(Deallocate, TheCollectorGains)
 {
 	uint64_t copied[2];
@@ -172,7 +172,7 @@ TEST_P(DeallocateChain, OfCuts)
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, DeallocateChain, testing::Range(1, 13));
 
-// hartzone.h promises it, whatever map is behind them: that of zones has no part for conventional sectors.
+// hartzone.h promises it, with any map: the map of zones has no part for conventional sectors.
 TEST(DeallocateSequential, ChangesNothing)
 {
 	hz_device_config of_zones = ftl_config();

@@ -1,4 +1,4 @@
-// The directory of table pages on flash: what a miss reads, what is found without, and what happens when it is old, lost or switched off.
+// The directory of table pages on flash: the reads of a miss, look-ups without any, and a directory that is old, lost or switched off.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
 #include "inside.h"
@@ -44,7 +44,7 @@ hz_log_ftl since(Rig &r, const hz_log_ftl &before)
 	return now;
 }
 
-// Sectors of the directory that lie on flash; the newest of them, if there is any.
+// Sectors of the directory on flash; the newest of them, if there is any.
 std::vector<uint64_t> directory_pages(const Rig &r)
 {
 	std::vector<uint64_t> found;
@@ -141,7 +141,7 @@ TEST(Directory, ItSaysItselfWhereSectorsInOrderLie)
 	ASSERT_EQ(r.check(), "");
 }
 
-// What it says of sectors in order is known again after a boot, too.
+// Entries of consecutive sectors survive a boot, too.
 TEST(Directory, ABootReadsWhatLiesInOrder)
 {
 	Rig r(directory_config(true));
@@ -157,7 +157,7 @@ TEST(Directory, ABootReadsWhatLiesInOrder)
 	EXPECT_EQ(now.l2p_directory_misses, 1u);
 }
 
-// Table pages that nobody changes are moved now and then by the SLC collector: no pass of the log tells the directory.
+// Unchanged table pages are moved now and then by the SLC collector: no pass of the log updates the directory.
 TEST(Directory, TheCollectorMovesTablePages)
 {
 	for (bool compress : {false, true}) {
@@ -180,7 +180,7 @@ TEST(Directory, TheCollectorMovesTablePages)
 			ASSERT_EQ(r.compare(zone, at, 1, 1000 * zone + at), "");
 			ASSERT_EQ(r.compare(0, at, 1, 10000 + round), "");
 			ASSERT_EQ(r.check(), "") << round;
-			if (compress && round % 3 == 0) { // what is new of zone 0 is in the log
+			if (compress && round % 3 == 0) { // the news of zone 0 are in the log
 				const hz_log_ftl now = since(r, before);
 				ASSERT_EQ(now.l2p_fetches, now.l2p_directory_misses) << round << ": no table page";
 			}
@@ -213,7 +213,7 @@ TEST(Directory, APageThatCannotBeReadIsWrittenAnew)
 	EXPECT_EQ(r.check(), "");
 }
 
-// The newest page is gone, and an older one is there to be taken for it, which says of each table page something else.
+// The newest page is gone, and an older one could be taken for it; its entries all differ.
 TEST(Directory, AnOldPageIsNotBelieved)
 {
 	for (bool compress : {false, true}) {
@@ -235,7 +235,7 @@ TEST(Directory, AnOldPageIsNotBelieved)
 	}
 }
 
-// A boot without it, or with the map in RAM, leaves its pages to the collector; the next one with it believes none that are left.
+// A boot without it, or with the map in RAM, leaves its pages to the collector; the next one with it trusts none of them.
 TEST(Directory, BootsWithAndWithoutIt)
 {
 	const hz_device_config cfg = directory_config(true);

@@ -1,10 +1,10 @@
-// Programs, erases and reads that fail: the host loses nothing that it was told is safe.
+// Programs, erases and reads that fail: the host loses no acknowledged data.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
 
 using namespace ftl_rig;
 
-// What a zone that moves changes: an entry for each of its sectors, or one.
+// Changes of the map by a zone's move: an entry for each of its sectors, or one.
 class MapFaults : public testing::TestWithParam<int> {
 protected:
 	hz_device_config cfg = ftl_config();
@@ -86,7 +86,7 @@ TEST(Faults, AWornDeviceEndsReadOnlyAndKeepsItsData)
 	EXPECT_EQ(r.check(), "");
 }
 
-// A zone that can neither be continued nor moved loses what was only accepted. Nobody waited for it, so the next Flush tells, once.
+// A zone that can neither be continued nor moved loses volatile accepted data. No request waited for it, so the next Flush fails, once.
 TEST(Faults, AFlushTellsOfWhatAZoneLostBefore)
 {
 	Rig r(ftl_config());
@@ -231,7 +231,7 @@ TEST(Faults, TooManyBitErrorsAreAnUnrecoveredRead)
 	EXPECT_EQ(r.compare(0, 0, 96, 1), "");
 }
 
-// The chosen operation fails by config: the FTL moves what it can, the host loses nothing.
+// The chosen operation fails by config: the FTL moves all it can, the host loses nothing.
 TEST(Faults, AChosenProgramOrEraseMayFailByConfig)
 {
 	for (uint32_t number = 1; number <= 48; number++) {

@@ -65,7 +65,7 @@ inline hz_device_config patched_config()
 	return cfg;
 }
 
-// Buffers that share their memory: so many sectors beyond those that each is sure of.
+// Buffers with shared memory: that many sectors beyond each one's reservation.
 inline void share_memory(hz_device_config &cfg, uint32_t sectors)
 {
 	hz_shape shape;
@@ -75,7 +75,7 @@ inline void share_memory(hz_device_config &cfg, uint32_t sectors)
 	cfg.buffer_flush_percent = 70;
 }
 
-// Zone-aware buffer management (ZUFS): a buffer for each active zone, slots beyond those that each is sure of, written out by die or superpage.
+// Zone-aware buffer management (ZUFS): a buffer for each active zone, slots beyond each one's reservation, written out by die or superpage.
 inline void use_slots(hz_device_config &cfg, uint32_t sectors, uint32_t kind, uint32_t flush)
 {
 	cfg.buffer_binding = cfg.max_active ? HZ_BIND_PER_ZONE : HZ_BIND_FIRST_FREE;
@@ -86,7 +86,7 @@ inline void use_slots(hz_device_config &cfg, uint32_t sectors, uint32_t kind, ui
 	cfg.buffer_flush = flush;
 }
 
-// A buffer's memory is another zone's once the dies have what was in it; polled: who asks next gets it.
+// A buffer's memory goes to another zone once the dies have its data; polled: to the next one that asks.
 inline void lend_buffers(hz_device_config &cfg, bool polled = false)
 {
 	cfg.buffer_release = HZ_RELEASE_TRANSFERRED;
@@ -97,7 +97,7 @@ inline void lend_buffers(hz_device_config &cfg, bool polled = false)
 	cfg.buffer_poll_ns = 2000;
 }
 
-// … of which capacitors keep `guarded` alive, beyond those that each is sure of.
+// … with `guarded` kept alive by capacitors, beyond each one's reservation.
 inline void protect_memory(hz_device_config &cfg, uint32_t sectors, uint32_t guarded)
 {
 	share_memory(cfg, guarded);
@@ -115,7 +115,7 @@ inline void protect_memory(hz_device_config &cfg, uint32_t sectors, uint32_t gua
 	cfg.blocks_per_plane += kept;
 }
 
-// Superblocks, and so zones, on so many of the planes: as large as before, in longer blocks, and no fewer.
+// Superblocks, and so zones, on that many of the planes: as large as before, in longer blocks, and no fewer.
 inline void use_planes(hz_device_config &cfg, uint32_t planes)
 {
 	hz_shape shape;
@@ -126,7 +126,7 @@ inline void use_planes(hz_device_config &cfg, uint32_t planes)
 	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + (shape.normal_superblocks + groups - 1) / groups;
 }
 
-// A number from the environment, for tests whose seeds and rounds can be chosen.
+// A number from the environment, for tests with adjustable seeds and rounds.
 inline uint64_t environment(const char *name, uint64_t otherwise)
 {
 	const char *text = std::getenv(name);
@@ -137,7 +137,7 @@ inline uint64_t environment(const char *name, uint64_t otherwise)
 void fill_sector(uint8_t *page, uint64_t tag);
 bool sector_is(const uint8_t *page, uint64_t tag);
 
-// A tag that no test writes.
+// A tag never written by a test.
 constexpr uint64_t foreign_tag = ~0ull;
 
 inline bool is_copy(int op) { return op == FTL_COPY || op == FTL_COPY_APPEND; }
@@ -148,7 +148,7 @@ struct Request {
 	ftl_request req{};
 	std::vector<uint8_t> data;
 	std::vector<uint8_t *> pages;
-	std::vector<uint8_t> tuples; // as the host library makes them, on a device that has protection information
+	std::vector<uint8_t> tuples; // as the host library makes them, on a device with protection information
 	bool done = false;
 	uint64_t done_ns = 0;     // when the host may know
 	uint64_t answered_ns = 0; // when the FTL gave it back
@@ -166,23 +166,23 @@ struct Request {
 	bool brings_data() const { return req.op == FTL_WRITE || req.op == FTL_APPEND || req.op == FTL_UPDATE || req.op == FTL_COMPARE; }
 	hz_tuple tuple(uint32_t i) const;
 	hz_tuple expected(uint32_t i) const;
-	// Everything is made and checked, unless the test has said what it wants.
+	// Everything is made and checked, unless the test has chosen otherwise.
 	void protect();
 	void check_tuples() const;
-	bool chosen = false; // by the test: what is in req about protection
+	bool chosen = false; // by the test: the protection fields of req
 };
 
 class Rig {
 public:
 	explicit Rig(const hz_device_config &config, std::shared_ptr<rig::Image> image = nullptr, uint64_t memory = 48 << 20);
 
-	// Power on, and what mount leaves to do is done: everything but the image starts anew. False: the mount failed (see error). A cut in
-	// what mount leaves to do is one more start, with a later cut.
+	// Power on, and mount's deferred work is done: everything but the image starts afresh. False: the mount failed (see error). A cut
+	// in the deferred work is one more start, with a later cut.
 	bool boot(nand_policy policy = {}, bool test_clock = true);
 	bool start(nand_policy policy = {}, bool test_clock = true);
 	void submit(Request &r, unsigned worker = 0);
 	uint16_t run(Request &r, unsigned worker = 0);
-	// A controller reset: what was submitted since the last one ends. Runs until all of it has, and not longer.
+	// A controller reset: requests submitted since the last one end. Runs until all of them have, and not longer.
 	template <typename F> void abandon(F ended)
 	{
 		Request reset(FTL_ABANDON, life++, 0);
@@ -198,7 +198,7 @@ public:
 	// tag of sector i of the request = tag + i
 	uint16_t write(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag, uint8_t flags = 0, unsigned worker = 0);
 	uint16_t run_op(ftl_op op, uint32_t zone, uint8_t flags = 0);
-	// "" or what is wrong with [offset, offset + sectors): expected tag, tag + 1, … (zeros: expected 0)
+	// "" or the fault in [offset, offset + sectors): expected tag, tag + 1, … (zeros: expected 0)
 	std::string compare(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag);
 	std::vector<nvme_zone_descriptor> report_zones(uint8_t filter = 0);
 	// An orderly shutdown.
@@ -206,7 +206,7 @@ public:
 	bool at_rest() { return media.nand.ops->rest(&media.nand, 0).at_rest; }
 	// Number of the OOB record of a zone's sector, staged or at its place; backing zones follow the namespace's. UINT64_MAX: it is nowhere.
 	uint64_t record_at(uint32_t zone, uint32_t offset);
-	// First LBAs of the zones that the device has changed.
+	// First LBAs of the zones changed by the device.
 	std::vector<uint64_t> changed_zones(bool take = false);
 	ftl_damage found_damage();
 	uint8_t zone_state(uint32_t zone) { return report_zones()[zone].state >> 4; }
@@ -221,11 +221,11 @@ public:
 	link_pair links{};
 	struct ftl *ftl = nullptr;
 	const char *error = nullptr;
-	arena_ledger *ledger = nullptr; // who holds what, from the next start on
-	uint32_t life = 1;              // of the controller that all requests are for
+	arena_ledger *ledger = nullptr; // owners of memory, from the next start on
+	uint32_t life = 1;              // controller life of all requests
 	uint32_t cuts_in_recovery = 0;
 	bool killed = false;                // the next start finds the image as it stands: capacitors had no time for anything
-	std::function<void()> before_mount; // with the media at hand
+	std::function<void()> before_mount; // with the media initialized
 
 private:
 	std::shared_ptr<rig::Image> image_;

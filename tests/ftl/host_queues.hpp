@@ -10,7 +10,7 @@
 
 namespace ftl_rig {
 
-// One command at a time; what it sees completed it knows. Ends with a flush; the last queue stops the harts.
+// One command at a time; it knows the completions it has seen. Ends with a flush; the last queue stops the harts.
 class HostQueue {
 public:
 	void start(Rig &rig, uint32_t index, uint32_t queues, uint64_t seed, uint32_t steps, std::atomic<uint32_t> &left)
@@ -77,7 +77,7 @@ private:
 	uint32_t step_ = 0, steps_ = 0;
 };
 
-// Appends to a zone of its own and to one that all share, flushes, reads back, resets.
+// Appends to a zone of its own and to one shared by all, flushes, reads back, resets.
 class ZoneQueue : public HostQueue {
 public:
 	void verify(Rig &rig) const override
@@ -219,8 +219,8 @@ private:
 	size_t at_ = 0;
 };
 
-// Overwrites and reads sectors n with n mod queues = index, which are its own; they share zones with everybody's. Now and then it writes a
-// run over the last sectors, which nobody checks but which crosses everything.
+// Overwrites and reads its own sectors n, with n mod queues = index; they share zones with those of all queues. Now and then it writes a
+// run over the last sectors: unchecked, but across everything.
 class ConventionalQueue : public HostQueue {
 public:
 	void verify(Rig &rig) const override
@@ -345,8 +345,9 @@ inline void use_long_zones(hz_device_config &cfg)
 		use_planes(cfg, planes);
 }
 
-// A block namespace; odd: the map in flash, 1, 5: compressed, 5: and found by a directory on flash, 3: lines of four entries; 4, 5: superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones;
-// from 9 on a data cache, so small that lines are always on their way.
+// A block namespace; odd: the map in flash, 1, 5: compressed, 5: and found by a directory on flash, 3: lines of four entries; 4, 5:
+// superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones; from 9 on a data cache, so small
+// that lines are always busy.
 inline hz_device_config page_variant(int variant)
 {
 	hz_device_config cfg = variant % 2 ? mapped_conventional_config(true) : conventional_config(true);
@@ -381,7 +382,7 @@ inline hz_device_config with_locks(hz_device_config cfg, uint64_t which)
 	return cfg;
 }
 
-// A block device on which everything was written once, so that overwriting it collects.
+// A block device with everything written once, so that overwriting it needs collections.
 inline void fill_device(Rig &rig)
 {
 	ASSERT_TRUE(rig.boot()) << rig.error;

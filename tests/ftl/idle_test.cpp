@@ -87,7 +87,7 @@ TEST(IdleBuffer, NothingIsFlushedTwiceOrWithoutNeed)
 	EXPECT_EQ(r.check(), "");
 }
 
-// Random work with zones that compete for buffers, while idle ones are flushed in between.
+// Random work with zones in competition for buffers, while idle ones are flushed in between.
 TEST(IdleBuffer, AgreesWithTheModel)
 {
 	for (uint32_t binding = 0; binding < 3; binding++) {

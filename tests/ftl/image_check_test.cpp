@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Two conventional zones of four beside sequential ones: written, staged, finished; then a file of it.
+// Two conventional zones of four besides sequential ones: written, staged, finished; then a file of it.
 struct Image {
 	explicit Image(const hz_device_config &config) : rig(config) {}
 	Image() : rig(conventional_config())
@@ -88,7 +88,7 @@ TEST(ImageCheck, LostSectorsAreListed)
 	rig::lose_record(image.rig.media, image.rig.record_at(5, 7));
 	rig::flip_data(image.rig.media, image.rig.record_at(4, 39)); // staged
 	rig::flip_data(image.rig.media,
-		       image.rig.record_at(6, 3)); // the first backing zone: conventional sector 3, or what it was written with
+		       image.rig.record_at(6, 3)); // the first backing zone: conventional sector 3, or its companions in the write
 	const hz::ImageReport report = image.check();
 	EXPECT_EQ(report.verdict, hz::Verdict::damaged);
 	EXPECT_EQ(lost_of(report, 5), 2u);
@@ -101,7 +101,7 @@ TEST(ImageCheck, LostSectorsAreListed)
 	EXPECT_EQ(report.flash.unknown, 1u);
 }
 
-// A file that was made longer.
+// A file that has been extended.
 TEST(ImageCheck, AnotherSizeIsTold)
 {
 	Image image;
@@ -113,8 +113,8 @@ TEST(ImageCheck, AnotherSizeIsTold)
 	EXPECT_NE(report.why.find("it was made longer"), std::string::npos) << report.why;
 }
 
-// Killed, then any one place lost with its records: each sector that was flushed reads right, or with an error, or the device warns; and
-// the check says what a mount says.
+// Killed, then any one place lost with its records: each flushed sector reads right, or with an error, or the device warns; and the check
+// reports the same as a mount.
 namespace {
 
 struct Flushed {
@@ -226,7 +226,7 @@ TEST(ImageCheck, DamagedCopiesAreNoDamage)
 	EXPECT_EQ(report.repaired, 3u);
 }
 
-// A record that cannot be true costs its zone.
+// An impossible record costs its zone.
 TEST(ImageCheck, ADamagedRecordIsToldAndTheOthersAreMounted)
 {
 	Image image;
@@ -243,7 +243,7 @@ TEST(ImageCheck, ADamagedRecordIsToldAndTheOthersAreMounted)
 	EXPECT_EQ(report.lost_sectors, 0u);
 }
 
-// The mount is refused: what is left is told by the records alone.
+// The mount is refused: the report comes from the records alone.
 TEST(ImageCheck, WhatARefusedMountLeavesIsTold)
 {
 	struct Case {

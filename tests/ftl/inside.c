@@ -1,4 +1,4 @@
-/* For tests in C++, which cannot read the firmware's own headers. */
+/* For tests in C++, since they cannot read the firmware's own headers. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "inside.h"
 

@@ -1,4 +1,4 @@
-/* What tests reach inside the FTL. */
+/* Access of tests to the inside of the FTL. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_FTL_INSIDE_H
 #define TEST_FTL_INSIDE_H
@@ -16,41 +16,41 @@ struct ftl;
 struct lt_lock;
 struct tsu;
 
-/* Where a sector lies, staged or at its place; PPA_NONE: nowhere on flash. Harts idle. */
+/* Flash address of a sector, staged or final; PPA_NONE: none. Harts idle. */
 uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
-/* A sector that is in its zone's write buffer, with its tuple behind it. Harts idle. */
+/* A sector in its zone's write buffer, with its tuple behind it. Harts idle. */
 uint8_t *rig_buffered(struct ftl *ftl, uint32_t zone, uint32_t offset);
-/* Sectors that a worker has read for the host. Harts idle. */
+/* Sectors read by a worker for the host. Harts idle. */
 uint64_t rig_reads_of(struct ftl *ftl, uint32_t worker);
-/* The shard of the map that a zone belongs to. */
+/* The map shard of a zone. */
 uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone);
-/* Flush the L2P log now, whatever the data are doing. */
+/* Flush the L2P log now, in any state of the data. */
 void rig_merge_map(struct ftl *ftl);
 /* From now on the map finds no free run for staged sectors (flash_runs.h). */
 void rig_waste_runs(struct ftl *ftl);
-/* Map in RAM: table pages of the zone whose entries have not been made since mount (l2p_internal.h). */
+/* Map in RAM: table pages of the zone with entries not made since mount (l2p_internal.h). */
 uint32_t rig_unmade_pages(struct ftl *ftl, uint32_t zone);
-/* Members of the map's interfaces that an implementation leaves empty. */
+/* Members of the map's interfaces left empty by an implementation. */
 uint32_t rig_empty_map_members(void);
 /* How many zones have a list of their staged sectors (zone_map.h). */
 uint32_t rig_lists_held(struct ftl *ftl);
-/* … gives no zone one that has none, from now on; or does so again. */
+/* … gives no zone a new list, from now on; or does so again. */
 void rig_waste_lists(struct ftl *ftl, bool waste);
-/* What the map keeps in lists by a hash, so that memory does not grow with the device, is in one list of each shard from now on: changed
- * entries of conventional zones and the cache's nodes, by their table page. */
+/* Lists hashed so that memory does not grow with the device become one list of each shard from now on: changed entries of conventional
+ * zones and the cache's nodes, by their table page. */
 void rig_crowd_lists(struct ftl *ftl);
 /* Dirty table pages (flash_log.h), without the rest of the log. Pages are numbered zone by zone. */
 void rig_dirty(struct ftl *ftl, uint32_t zone, uint32_t page);
 void rig_dirty_begin(struct ftl *ftl);
-/* The next one, which is dirty no more, as zone * pages + page; UINT32_MAX: none. */
+/* The next one, now clean, as zone * pages + page; UINT32_MAX: none. */
 uint32_t rig_dirty_take(struct ftl *ftl, uint32_t pages);
 const char *rig_dirty_check(struct ftl *ftl);
-/* The number by which a checkpoint knows a copy with this sequence number; it is noted of a conventional zone's page and read again. */
+/* The version in a checkpoint of a copy with this sequence number; it is stored for a conventional zone's page and read again. */
 uint32_t rig_version(struct ftl *ftl, uint32_t page, uint64_t sequence);
-/* A reset that nobody waits for looks for the zone's staged sectors in the SLC log, block by block: has it passed this address? */
+/* A detached reset looks for the zone's staged sectors in the SLC log, block by block: has it passed this address? */
 bool rig_sweep_has_passed(struct ftl *ftl, uint32_t zone, uint32_t ppa);
-/* Calls look(arg) on worker 0, between all else that this does, until it returns false or has been called so many times, which takes it
- * 50 ns each. One at a time. */
+/* Calls look(arg) on worker 0, between all other events, until it returns false or has been called `times` times, at 50 ns each. One at
+ * a time. */
 void rig_watch(struct ftl *ftl, bool (*look)(void *arg), void *arg, uint32_t times);
 /* The SLC collector has copied the zone's sector, and tells the owner so. */
 void rig_collector_moved(struct ftl *ftl, uint32_t zone, uint32_t offset, uint32_t from, uint32_t to);
@@ -60,13 +60,13 @@ uint32_t rig_map_line(struct ftl *ftl);
 struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba);
 /* The lock of a zone, by its index. */
 struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone);
-/* Power goes while nothing is under way: what capacitors keep comes to flash. */
+/* Power fails while nothing is in flight: the power-fail dump goes to flash. */
 void rig_lose_power(struct tsu *tsu);
-/* Collections that came as far as the reset of a backing zone. */
+/* Collections that reached the reset of a backing zone. */
 uint64_t rig_backing_resets(struct ftl *ftl);
-/* Where a conventional sector lies, as the map says. Harts idle. */
+/* Place of a conventional sector by the map. Harts idle. */
 uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba);
-/* Of a place: its entry of the reverse map; the word that has its validity, and its bit; how many places of its zone are valid. */
+/* Of a place: its entry of the reverse map; the word with its validity, and its bit; number of valid places in its zone. */
 uint32_t *rig_reverse(struct ftl *ftl, uint32_t place);
 lt_word *rig_validity(struct ftl *ftl, uint32_t place, uint64_t *bit);
 lt_word *rig_valid_places(struct ftl *ftl, uint32_t place);

@@ -1,5 +1,5 @@
-// The same FTL with its harts interleaved at any access to a shared word, by a seed: what real threads meet once in a thousand runs, or
-// under no load of this machine, comes here in each of them, and again with the same seed.
+// The same FTL with its harts interleaved at any access to a shared word, by a seed: an order met by real threads once in a thousand
+// runs, or never on this machine, comes here in each run, and again with the same seed.
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host_queues.hpp"
@@ -37,8 +37,8 @@ TEST_P(InterleavedZones, QueuesShareEverything)
 		contest<ZoneQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
 	});
 }
-// A flush noted how far a zone had landed, and waited for another one; then the zone was reset, and had sectors behind a unit that was not
-// programmed any more. The flush took them for what it waits for, the reset threw them away, and nobody ended it: seeds 14 and 9.
+// A flush noted a zone's landed offset, and waited for another one; then the zone was reset, and had sectors behind a unit that was not
+// programmed any more. The flush took them for its goal, the reset dropped them, and the flush never ended: seeds 14 and 9.
 TEST(InterleavedMap, AFlushDoesNotWaitForWhatAResetThrowsAway)
 {
 	for (int variant : {5, 7})
@@ -126,7 +126,7 @@ TEST_P(InterleavedZones, WritesKeepTheirOrderWhenTheBudgetComesFree)
 		EXPECT_EQ(rig.check(), "");
 	});
 }
-// Several queues want the same zone while another drains: one that finds no zone draining any more must not forget those that wait.
+// Several queues want the same zone while another drains: a queue that finds no draining zone any more must not forget the waiting ones.
 TEST_P(InterleavedZones, NobodyIsForgottenWhenTheBudgetComesFree)
 {
 	each_seed(20, [](uint64_t seed) {
@@ -221,7 +221,7 @@ TEST_P(InterleavedConventional, BatchesAreCut)
 			policy.cut_before = driver.roll(2);
 			SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
 			ASSERT_TRUE(rig.boot()) << rig.error;
-			driver.check_recovered(); // which may make zones move
+			driver.check_recovered(); // and zones may move
 			ASSERT_TRUE(rig.boot(policy)) << rig.error;
 			interleave(seed + boot);
 			while (!testing::Test::HasFailure() && driver.run_batch(driver.random_batch()))
@@ -232,8 +232,8 @@ TEST_P(InterleavedConventional, BatchesAreCut)
 }
 INSTANTIATE_TEST_SUITE_P(Policies, InterleavedConventional, testing::Range(0, conventional_variants));
 
-// A round of the map's log gets its sequence numbers, is stopped before it merges, and meanwhile a zone is collected, reset and written again.
-// What the round then writes names places that are younger than its number.
+// A round of the map's log gets its sequence numbers, is stopped before it merges, and meanwhile a zone is collected, reset and rewritten.
+// The round then writes places younger than its number.
 TEST(InterleavedMap, AZoneIsResetBetweenNumberAndMerge)
 {
 	hz_device_config cfg = mapped_conventional_config(true);
@@ -273,8 +273,8 @@ TEST(InterleavedMap, AZoneIsResetBetweenNumberAndMerge)
 	EXPECT_EQ(rig.compare(1, 0, 40, tag), "");
 }
 
-// A round of the map's log is stopped between its look at the list of dirty pages and the locks under which it takes a page out of it.
-// Who reads meanwhile must find what was changed: the page has no copy yet.
+// A round of the map's log is stopped between its look at the list of dirty pages and the locks for taking a page out of it. A read
+// meanwhile must find the changes: the page has no copy yet.
 TEST(InterleavedMap, ATablePageIsReadWhileTheLogChoosesIt)
 {
 	hz_device_config cfg = mapped_conventional_config(true);

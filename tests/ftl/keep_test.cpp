@@ -1,4 +1,4 @@
-// Write buffers that share their memory, and what capacitors keep of it when power goes.
+// Write buffers that share their memory, and its power-fail dump on capacitors.
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another, of the test with the least energy.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
@@ -56,7 +56,7 @@ TEST(SharedMemory, WhatIsResetInTimeIsNeverProgrammed)
 	EXPECT_EQ(rig.compare(0, 0, 90, 0), "");
 	EXPECT_EQ(rig.check(), "");
 }
-// 168 sectors, of which 117 are 70 per cent.
+// 168 sectors; 117 are 70 per cent.
 TEST(SharedMemory, AboveThePercentageAllThatIsCompleteIsWritten)
 {
 	Rig rig(shared(150));
@@ -70,7 +70,7 @@ TEST(SharedMemory, AboveThePercentageAllThatIsCompleteIsWritten)
 	EXPECT_EQ(rig.compare(1, 0, 38, 2000), "");
 	EXPECT_EQ(rig.check(), "");
 }
-// Of 13 whole units only those are programmed that were under way when the reset came.
+// Of 13 whole units only those in flight at the reset are programmed.
 TEST(SharedMemory, AResetEndsWhatIsBeingWritten)
 {
 	Rig rig(shared(150));
@@ -146,7 +146,7 @@ TEST(Protected, PlainWritesBeforeADurableOneOfTheirZoneAreKeptOthersNot)
 	EXPECT_EQ(rig.compare(0, 11, 5, 0), "");
 	EXPECT_EQ(rig.compare(1, 0, 5, 0), "");
 }
-// What was kept elsewhere is at its place before the zone is written again, and what was kept erased for it is so again.
+// Dumped sectors are at their final place before the zone is written again, and the reserve is erased again.
 TEST(Protected, TheNextStartBringsItToItsPlace)
 {
 	Rig rig(protected_config(60, 60));
@@ -183,7 +183,7 @@ TEST(Protected, InPlaceAndBalancedKeepTheSame)
 	EXPECT_GT(took_ns[HZ_PLP_IN_PLACE], took_ns[HZ_PLP_BALANCED]);
 }
 
-// The least energy that a device may have, programs that fail, and a cut at any operation: it is never spent, and nothing is lost.
+// The least energy allowed for a device, failing programs, and a cut at any operation: the energy always suffices, and nothing is lost.
 static uint64_t keep_with_least_energy(uint64_t seed)
 {
 	uint64_t kept_sectors = 0;
@@ -228,7 +228,7 @@ TEST(Protected, TheLeastEnergyLastsForWhatWasPromised)
 	EXPECT_GT(kept_sectors, 12 * rounds);
 }
 
-// Capacitors that hold less than they should: what is there is still the beginning of every zone.
+// Capacitors with less energy than they should have: the dumped part is still the beginning of every zone.
 TEST(Protected, EmptyCapacitorsLeaveABeginning)
 {
 	for (uint64_t empty = 1; empty < 60; empty += 3) {

@@ -1,5 +1,5 @@
-// A kill is a loss of power whose capacitors work: at each instant the image has what was acknowledged as durable, and no start needs the
-// memory that the run before it had.
+// A kill is a power cut with working capacitors: at each instant the image has all data acknowledged as durable, and no start needs the
+// memory of the run before it.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ftl_rig.hpp"
 
@@ -7,7 +7,7 @@ using namespace ftl_rig;
 
 namespace {
 
-// The image as it stood just before or after the n-th of the calls that change it, and what had been acknowledged by then.
+// The image just before or after the n-th call that changes it, and the data acknowledged by then.
 struct Instant {
 	uint64_t wanted = 0, seen = 0; // wanted 0: none
 	Rig *rig = nullptr;
@@ -72,7 +72,7 @@ void durable(Rig &rig, uint32_t zone, uint32_t at, uint32_t sectors, uint8_t fla
 		instant.acked[zone] = at + sectors;
 }
 
-// Two zones that are filled side by side, one with plain writes before durable ones, and a third that is reset and filled anew.
+// Two zones filled side by side, one with plain writes before durable ones, and a third that is reset and refilled.
 void work(Rig &rig)
 {
 	ASSERT_TRUE(rig.boot()) << rig.error;
@@ -90,7 +90,7 @@ void work(Rig &rig)
 	durable(rig, 0, 42, 20, FTL_FUA);
 }
 
-// Everything that had been acknowledged is there, and whatever else a zone holds is what was written to it.
+// All acknowledged data are there, and any other data of a zone are as written to it.
 void check(Rig &rig, const std::vector<uint32_t> &acked)
 {
 	ASSERT_TRUE(rig.boot()) << rig.error;

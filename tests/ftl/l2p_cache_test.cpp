@@ -77,7 +77,7 @@ public:
 				std::erase_if(node.entries, [&](const auto &e) { return e.first >= first && e.first < end; });
 		order_.remove_if([](const ModelNode &node) { return node.entries.empty(); });
 	}
-	// Without a look at the line, which is not used by that.
+	// Without a use of the line.
 	std::map<uint32_t, uint32_t> *line_of(uint32_t lba)
 	{
 		auto it = find_at(lba / line_ * line_, HZ_MAP_PAGE);
@@ -314,7 +314,7 @@ TEST(L2pCacheShards, HaveBucketsForWhatTheyMayHold)
 	}
 }
 
-// One shard works, the other has entries that nobody has used since: their room moves over, and never a bit more.
+// One shard works, the other has entries not used since: their room moves over, and never a bit more.
 TEST(L2pCacheShards, RoomGoesWhereItIsNeeded)
 {
 	Memory memory;

@@ -6,7 +6,7 @@
 
 namespace ftl_rig {
 
-// One table page per zone of 96 sectors, chunks of 16; a cache of 16 entries and a log that is flushed every few units.
+// One table page per zone of 96 sectors, chunks of 16; a cache of 16 entries and a log flushed every few units.
 inline hz_device_config map_config()
 {
 	hz_device_config cfg = ftl_config();

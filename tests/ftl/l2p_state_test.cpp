@@ -1,5 +1,5 @@
-// What RAM holds for the map in flash grows with its cache and log, and by a few bytes for each table page; and what lies in common lists
-// for that is told apart.
+// State of the map in flash in RAM grows with its cache and log, and by a few bytes for each table page; entries in common lists for that
+// are not confused.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 
@@ -14,7 +14,7 @@ struct Held {
 	uint64_t bytes, pages, zones;
 };
 
-// State that the map has, of which nothing is data or lent to mount.
+// State of the map, without data and memory lent to mount.
 Held held_by_map(const hz_device_config &cfg)
 {
 	arena_ledger ledger{};
@@ -30,7 +30,7 @@ Held held_by_map(const hz_device_config &cfg)
 	return held;
 }
 
-// Zones of so many sectors.
+// Zones of that many sectors.
 hz_device_config long_zones(hz_device_config cfg, uint32_t sectors)
 {
 	cfg.pages_per_block = sectors / 8;
@@ -41,7 +41,7 @@ hz_device_config long_zones(hz_device_config cfg, uint32_t sectors)
 
 } // namespace
 
-// As many zones, larger ones: all that is more is for their table pages. Five of them, so that no rounding up to a power of two helps.
+// As many zones, larger ones: all the growth is for their table pages. Five of them, so that rounding up to a power of two cannot help.
 TEST(L2pState, ATablePageTakesSixBytes)
 {
 	const Held small = held_by_map(map_config()), large = held_by_map(long_zones(map_config(), 4800));
@@ -73,8 +73,8 @@ TEST(L2pState, ACheckpointTellsCopiesApartBy29BitsOfTheirNumbers)
 		EXPECT_EQ(rig_version(rig.ftl, 0, uint64_t{1} << bit), 1u << bit);
 }
 
-// Dirty pages against a set: a pass takes each that was dirty when it began, once, and what becomes dirty meanwhile in this pass or in the
-// next one.
+// Dirty pages against a set: a pass takes each page dirty at its beginning, once, and pages that become dirty meanwhile in this pass or in
+// the next one.
 TEST(L2pState, APassTakesAllDirtyPages)
 {
 	for (uint32_t shape = 0; shape < 3; shape++) {
@@ -113,7 +113,7 @@ TEST(L2pState, APassTakesAllDirtyPages)
 	}
 }
 
-// Reads of pages whose fetches are in one list, while one of the zones is reset and written anew.
+// Reads of pages with their fetches in one list, while one of the zones is reset and rewritten.
 TEST(L2pState, FetchesOfOneListAreToldApart)
 {
 	hz_device_config cfg = map_config();
@@ -154,7 +154,7 @@ TEST(L2pState, FetchesOfOneListAreToldApart)
 	}
 }
 
-// A read keeps its table page at hand, while a new copy of that is written. Who needs an entry that only the new one has does not join.
+// A read holds its table page, while a new copy of it is written. A request for an entry only in the new copy does not join.
 TEST(L2pState, AnOlderCopyAtHandIsNotJoined)
 {
 	for (uint64_t after_ns = 60000; after_ns < 300000; after_ns += 8000) {
@@ -185,7 +185,7 @@ TEST(L2pState, AnOlderCopyAtHandIsNotJoined)
 
 namespace {
 
-// A chain of power cuts against the model, with a change of what RAM holds after each boot and each batch.
+// A chain of power cuts against the model, with a change of the state in RAM after each boot and each batch.
 template <typename Model, typename Change> void live(const hz_device_config &cfg, uint64_t seed, int boots, Change change)
 {
 	Rig rig(cfg);
@@ -278,7 +278,8 @@ TEST(ZoneStaged, AListIsGivenBackWhenNothingIsStagedAnyMore)
 	}
 }
 
-// Zones that get no list, or one when some of theirs is staged already, are read by the reverse map: against the model, with power cuts.
+// Zones without a list, or with one given only after some of their sectors are staged, are read by the reverse map: against the model, with
+// power cuts.
 class ZoneStagedWithoutLists : public testing::TestWithParam<int> {};
 
 TEST_P(ZoneStagedWithoutLists, LosesNothing)
@@ -297,14 +298,15 @@ class BackingStagedWithoutLists : public testing::TestWithParam<int> {};
 TEST_P(BackingStagedWithoutLists, LosesNothing)
 {
 	hz_device_config cfg = GetParam() % 2 ? mapped_conventional_config(true) : conventional_config();
-	cfg.conventional_buffers = 1 + GetParam() % 3; // streams share them: who gives one away has something staged and no buffer
+	cfg.conventional_buffers = 1 + GetParam() % 3; // shared by the streams: a zone that gave its buffer away has staged sectors and no
+						       // buffer
 	std::mt19937_64 dice(static_cast<uint64_t>(GetParam()));
 	live<ConventionalDriver>(cfg, static_cast<uint64_t>(GetParam()) + 60, 10,
 				 [&](ftl *device) { rig_waste_lists(device, dice() % 3 != 0); });
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, BackingStagedWithoutLists, testing::Range(0, 6));
 
-// As many backing zones as may have something staged at a time have lists, whatever the device.
+// There are lists for as many backing zones as may have staged sectors at a time, on any device.
 TEST(BackingStaged, MemoryDoesNotGrowWithTheDevice)
 {
 	arena_ledger ledger{};
@@ -328,7 +330,7 @@ TEST(BackingStaged, MemoryDoesNotGrowWithTheDevice)
 	EXPECT_EQ(bytes[1] - bytes[0], 8u * 4) << "which list it has";
 }
 
-// What can be written no more keeps what is staged for good, and no list: neither when it fails nor after a boot.
+// An unwritable zone keeps its staged sectors for good, and no list: neither when it fails nor after a boot.
 TEST(ZoneStaged, AReadOnlyZoneHasNoList)
 {
 	Rig rig(map_of_zones(12));
@@ -349,8 +351,8 @@ TEST(ZoneStaged, AReadOnlyZoneHasNoList)
 	}
 }
 
-// With the map in RAM mount makes no entries of what it finds placed; they are made by the table page when they are wanted: against the
-// model, with power cuts and moves of zones, of three table pages each.
+// With the map in RAM mount makes no entries of placed sectors; they are made on demand, by table pages: against the model, with power cuts
+// and moves of zones, of three table pages each.
 class FlatMap : public testing::TestWithParam<int> {};
 
 TEST_P(FlatMap, EntriesMadeLaterLoseNothing)
@@ -410,5 +412,5 @@ TEST(FlatMapPages, AMoveMakesThem)
 		EXPECT_EQ(rig.compare(0, at, 72, 1 + at), "") << at;
 }
 
-// A member that one implementation leaves empty ends the device at the first command that needs it.
+// A member left empty by an implementation ends the device at the first command that needs it.
 TEST(L2pInterfaces, HaveNoEmptyMember) { EXPECT_EQ(rig_empty_map_members(), 0u); }

@@ -1,4 +1,4 @@
-// What the map in flash promises, one by one: counts of reads, waiting together, aggregation, stalls, boots, lost pages, power cuts.
+// Promises of the map in flash, one by one: counts of reads, joined fetches, aggregation, stalls, boots, lost pages, power cuts.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
 #include "tsu/tsu_report.h"
@@ -123,7 +123,7 @@ TEST(L2pFetch, RequestsThatMissTogetherWaitForOneRead)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// Who waits for a free fetch and then needs none, since another one's has brought the entry, lets the next one go on.
+// A request that waits for a free fetch and then needs none, since another one's has brought the entry, wakes the next one.
 TEST(L2pFetch, NobodyIsLeftBehindWhoNeedsNoFetchAnyMore)
 {
 	hz_device_config cfg = map_config();
@@ -146,7 +146,7 @@ TEST(L2pFetch, NobodyIsLeftBehindWhoNeedsNoFetchAnyMore)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// A large read looks a run up once where one entry or the log covers it, and takes all it needs of a page that it fetched.
+// A large read looks a run up once if one entry or the log covers it, and takes all it needs of a fetched page.
 TEST(L2pFetch, ALargeReadLooksUpRunsAndKeepsItsTablePage)
 {
 	for (uint32_t levels : {HZ_MAP_PAGE, HZ_MAP_ZONE}) {
@@ -181,7 +181,7 @@ TEST(L2pFetch, ALookUpEndsWithTheTablePage)
 	EXPECT_EQ(rig.counters().l2p_log_hits, 3u);
 }
 
-// The same accesses under both: what was used last stays longest, or what was used at all since the hand came by.
+// The same accesses under both: LRU keeps the last used entry longest, CLOCK every entry used since the hand passed.
 TEST(L2pEviction, IsTheOneThatWasChosen)
 {
 	for (uint32_t eviction : {HZ_L2P_LRU, HZ_L2P_CLOCK}) {
@@ -224,7 +224,7 @@ TEST(L2pFetch, PrefetchBringsTheFollowingEntries)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// Entries that come together lie in lines, which are a sixteenth of them at most.
+// Prefetched entries are in lines, each at most a sixteenth of the cache.
 TEST(L2pFetch, PrefetchMakesLines)
 {
 	for (uint32_t prefetch : {0, 30, 31, 62, 63}) {
@@ -283,7 +283,7 @@ TEST(L2pLog, RestLeavesNothingToMergeInAnyPageOfAZone)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// Of a zone that is not full the rest of its table page says so, and no unit of the log is programmed for nothing.
+// The table page of a zone that is not full marks the rest as unmapped, and no unit of the log is programmed in vain.
 TEST(L2pLog, TablePagesHoldWhatTheyMapAndNothingElse)
 {
 	Rig rig(map_config());
@@ -308,7 +308,7 @@ TEST(L2pLog, TablePagesHoldWhatTheyMapAndNothingElse)
 	}
 }
 
-// A log that is full makes writes wait and lets them go on; one that is flushed from half full on does not get there.
+// A full log makes writes wait and lets them go on; one flushed from half full on does not get there.
 TEST(L2pLog, WritesWaitForRoomAndGoOn)
 {
 	for (uint32_t policy : {HZ_L2P_LOG_BACKGROUND, HZ_L2P_LOG_BLOCKING}) {
@@ -330,7 +330,7 @@ TEST(L2pLog, WritesWaitForRoomAndGoOn)
 	}
 }
 
-// What a page that cannot be read held is told by the zone, never by luck.
+// The content of an unreadable page comes from the zone, never by luck.
 TEST(L2pFaults, ATablePageThatCannotBeReadIsMadeAnew)
 {
 	hz_device_config cfg = map_config();

@@ -69,7 +69,7 @@ TEST(LockClasses, AZoneInsideTheMapIsCaught)
 		"out of order: zone while holding l2p");
 }
 
-// How many locks of each class a device uses that has written to four zones, flushed, and read.
+// Locks of each class used by a device that has written to four zones, flushed, and read.
 std::map<uint32_t, unsigned> locks_used(uint32_t granularity)
 {
 	hz_device_config cfg = ftl_config();

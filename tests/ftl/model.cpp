@@ -267,7 +267,7 @@ void Driver::check_recovered_zone(uint32_t z, const nvme_zone_descriptor &found,
 			zone.acked = capacity();
 		wp = zone.full ? zone.acked : static_cast<uint32_t>(zone.tags.size());
 		zone.full = true;
-		zone.stays_full |= !running; // while it runs, what made it FULL may still be in RAM
+		zone.stays_full |= !running; // while it runs, the cause of FULL may still be in RAM
 	} else {
 		bool reset = zone.reset_pending && wp == 0;
 		if (reset)
@@ -287,7 +287,7 @@ void Driver::check_recovered_zone(uint32_t z, const nvme_zone_descriptor &found,
 
 void Driver::verify_zone(uint32_t z)
 {
-	constexpr uint32_t most = 24; // larger buffers (128 KiB) are mapped anew each time under AddressSanitizer
+	constexpr uint32_t most = 24; // larger buffers (128 KiB) are mapped again each time under AddressSanitizer
 	for (uint32_t at = 0; at < capacity(); at += most) {
 		uint32_t sectors = std::min(most, capacity() - at);
 		Request read(FTL_READ, rig.lba_of(z, at), sectors);

@@ -14,12 +14,12 @@ namespace ftl_rig {
 
 struct ModelZone {
 	std::vector<uint64_t> tags; // content of every accepted sector, by offset
-	uint32_t accepted = 0;      // where the next write of the batch goes
+	uint32_t accepted = 0;      // offset of the next write of the batch
 	uint32_t acked = 0;         // sectors of completed writes
 	uint32_t durable = 0;       // sectors that must survive a power cut
 	bool full = false, finish_pending = false, reset_pending = false;
 	bool explicit_open = false;
-	bool stays_full = false; // whatever happens to power: its finish was acknowledged, or a start has found it FULL
+	bool stays_full = false; // in spite of power cuts: its finish was acknowledged, or a start has found it FULL
 	bool unsure = false;     // an operation of the batch was cut off: those behind it may have found nothing done of it
 };
 
@@ -38,15 +38,16 @@ public:
 
 	// Runs the batch to its end, or until power is cut: then returns false.
 	bool run_batch(const std::vector<Op> &ops);
-	// Resets the controller in the midst of the batch, and stops when it has ended. Returns how long that took.
+	// Resets the controller in the middle of the batch, and stops when it has ended. Returns the time that took.
 	uint64_t run_abandoned_batch(const std::vector<Op> &ops, uint64_t after_ns);
 	std::vector<Op> random_batch(uint32_t most = 6);
-	// After a boot: every zone is what was durable, or newer; the model takes over what it finds.
+	// After a boot: every zone has its durable content, or newer; the model adopts it.
 	void check_recovered();
-	// After a controller reset, when all is quiet: what was acknowledged is there, of the rest what has landed, and what was durable still is.
+	// After a controller reset, when all is quiet: acknowledged data are there, of the rest the landed part, and durable data are still
+	// durable.
 	void check_abandoned();
 	void verify_all();
-	// What was acknowledged is durable now, as after a shutdown.
+	// Acknowledged data are durable now, as after a shutdown.
 	void all_durable();
 
 	Rig &rig;
@@ -60,9 +61,9 @@ private:
 		Op op;
 		std::unique_ptr<Request> request;
 		uint32_t offset;
-		std::vector<uint32_t> acked; // flush: what it must make durable
+		std::vector<uint32_t> acked; // flush: data it must make durable
 		std::vector<uint64_t> tags;  // of the sectors it writes
-		bool differs = false;        // compare: from everything that was ever written
+		bool differs = false;        // compare: from every content ever written
 		bool at_start;               // a write to the start of a zone that is full, or will be if the writes before it are accepted
 	};
 
@@ -70,14 +71,14 @@ private:
 	void issue(const Op &op);
 	void settle(Running &run, bool cut);
 	void accept(ModelZone &zone, uint32_t end);
-	// It lands where the accepted ones end.
+	// It lands behind the accepted ones.
 	void move_down(Running &run, ModelZone &zone);
 	void settle_write(Running &run, ModelZone &zone);
 	// Sectors completed before the batch must read as written; later ones may read as zeros or as written.
 	void settle_read(Running &run, ModelZone &zone);
-	// It compares with what the writes before it leave there; half of them with one sector that nobody wrote.
+	// It compares with the content left by earlier writes; half of them with one unwritten sector.
 	void expect(Running &run, const ModelZone &zone);
-	// What the batch itself writes may or may not be there when it is compared.
+	// Data written by the batch itself may or may not be there when it is compared.
 	void settle_compare(const Running &run);
 	void check_recovered_zone(uint32_t z, const nvme_zone_descriptor &found, bool running = false);
 	void verify_zone(uint32_t z);

@@ -15,9 +15,9 @@ namespace {
 constexpr uint64_t boot_ns = 1000;
 constexpr uint32_t erased_slc = 2; // superblocks
 
-// What media hold of which sequential zone z fills superblock z, and backing zones those behind; every SLC superblock but the last ones is full
-// of table pages of the map, of which there are several copies, in no order. They name what the backing zones hold, and their checkpoint is
-// older than they are. One at a time.
+// Sequential zone z fills superblock z, and backing zones those behind; every SLC superblock but the last ones is full of table pages of
+// the map, several copies of each, in no order. They map the content of the backing zones, and their checkpoint is older than they are. One
+// at a time.
 class FullFlash {
 public:
 	FullFlash(Rig &rig, uint32_t zones) : rig_(rig), zones_(zones)
@@ -136,7 +136,7 @@ struct Mounted {
 	uint64_t data_sectors;
 };
 
-// With so many zones full.
+// With that many zones full.
 Mounted mount_with(const hz_device_config &cfg, uint32_t zones, uint64_t memory_mib = 256)
 {
 	Rig rig(cfg, nullptr, memory_mib << 20);
@@ -229,8 +229,8 @@ uint64_t dies_of(const hz_device_config &cfg, const hz_shape &shape) { return sh
 
 } // namespace
 
-// Every table page of the map is read, in the order in which they lie, and no die waits for another; then the last record of each backing
-// zone, all of which lie on one die when zones are full.
+// Every table page of the map is read, in the order on flash, and no die waits for another; then the last record of each backing zone;
+// these are all on one die when zones are full.
 TEST(FullMount, BlocksWithTheirMapInFlash)
 {
 	for (const hz_device_config &cfg : {large_blocks(), preset("cufs"), preset("conzone-f2fs")}) {
@@ -252,7 +252,7 @@ TEST(FullMount, BlocksWithTheirMapInFlash)
 	}
 }
 
-// Every page that was programmed is read, for its records: that takes as long as the cells take.
+// Every programmed page is read, for its records: that takes as long as the cells take.
 TEST(FullMount, BlocksWithTheirMapInMemory)
 {
 	hz_device_config cfg = preset("cufs");

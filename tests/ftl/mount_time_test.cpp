@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t boot_ns = 1000; // of every boot's clock
 
-// Boots, and returns how long the mount took; what it left to do is done afterwards.
+// Boots, and returns the time of the mount; its deferred work is done afterwards.
 uint64_t mount_ns(Rig &rig)
 {
 	EXPECT_TRUE(rig.start()) << rig.error;
@@ -55,14 +55,14 @@ TEST(MountTime, GrowsWithWhatIsWrittenAndIsTheSameEachTime)
 	}
 }
 
-// After a shutdown the records say where everything is; after a cut the superblocks are looked at.
+// After a shutdown the records have all addresses; after a cut the superblocks are scanned.
 TEST(MountTime, IsLongerAfterAPowerCut)
 {
 	for (uint32_t zones : {3u, 5u})
 		EXPECT_GT(mount_ns_after(ftl_config(), zones, false), mount_ns_after(ftl_config(), zones, true)) << zones;
 }
 
-// Whichever die is the last to answer: what is found is the same.
+// With any die as the last to answer the findings are the same.
 TEST(MountTime, TheOrderInWhichDiesAnswerChangesNothing)
 {
 	std::vector<nvme_zone_descriptor> zones;
@@ -85,7 +85,7 @@ TEST(MountTime, TheOrderInWhichDiesAnswerChangesNothing)
 	}
 }
 
-// With the map in RAM a mount reads the OOB of all that conventional zones hold.
+// With the map in RAM a mount reads the OOB records of all sectors of conventional zones.
 TEST(MountTime, GrowsWithConventionalData)
 {
 	uint64_t before = 0;
@@ -103,8 +103,8 @@ TEST(MountTime, GrowsWithConventionalData)
 	}
 }
 
-// Mount has lists of where staged sectors lie for so many zones at a time. More of them take further walks over the pages that have some,
-// and are found as well: with the map in flash, too.
+// Mount has lists of staged addresses for a limited number of zones at a time. More zones take further walks over the pages with staged
+// sectors, and are found as well: with the map in flash, too.
 TEST(MountLists, ZonesWithoutOneAreLookedAtLater)
 {
 	for (bool in_flash : {false, true}) {
@@ -129,7 +129,7 @@ TEST(MountLists, ZonesWithoutOneAreLookedAtLater)
 			ASSERT_EQ(rig.check(), "");
 		}
 		EXPECT_GT(pages[1], pages[0]);
-		for (uint32_t zone = 0; zone < 100; zone++) // what was found can be written on
+		for (uint32_t zone = 0; zone < 100; zone++) // the found data can be continued
 			ASSERT_EQ(rig.write(zone, 5, 10, 100 * zone + 6, FTL_FUA), 0);
 		for (uint32_t zone = 0; zone < 100; zone++)
 			ASSERT_EQ(rig.compare(zone, 0, 15, 100 * zone + 1), "") << zone;

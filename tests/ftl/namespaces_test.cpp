@@ -119,7 +119,7 @@ public:
 		Request r(FTL_FLUSH, 0, 0, flags);
 		return run(number, r);
 	}
-	// Programmed sectors and erases of the blocks of each owner; cfg.namespaces: of nobody's.
+	// Programmed sectors and erases of the blocks of each owner; cfg.namespaces: of no owner.
 	std::map<uint32_t, uint64_t> touched() const
 	{
 		std::map<uint32_t, uint64_t> sum;
@@ -197,7 +197,7 @@ TEST_P(Namespaces, TouchNothingOutsideTheirWindow)
 		const uint64_t erased = device.touched()[device.cfg.namespaces];
 		for (uint64_t round = 0; round < 12; round++) {
 			for (uint32_t at = 0; at < 40; at += 5) {
-				ASSERT_EQ(device.write(number, 0, at, 5, round, FTL_FUA), 0); // in SLC, which fills
+				ASSERT_EQ(device.write(number, 0, at, 5, round, FTL_FUA), 0); // in SLC, until it is full
 			}
 			Request reset(FTL_ZONE_RESET, 0, 0);
 			ASSERT_EQ(device.run(number, reset), 0);
@@ -238,7 +238,7 @@ TEST_P(Namespaces, SurviveACutAtEveryOperation)
 	for (bool more = true; more; policy.power_cut_op += 3) {
 		SCOPED_TRACE(policy.power_cut_op);
 		Spaces device(config_of(GetParam()));
-		std::vector<uint32_t> kept(device.cfg.namespaces); // sectors of zone 0 that a FUA write has brought to flash
+		std::vector<uint32_t> kept(device.cfg.namespaces); // sectors of zone 0 brought to flash by a FUA write
 		ASSERT_TRUE(device.boot(policy)) << device.error;
 		for (uint32_t at = 0; at < 40 && !device.off(); at += 4)
 			for (uint32_t number = 0; number < device.cfg.namespaces; number++)
@@ -302,7 +302,7 @@ TEST_P(NamespaceThreads, ShareHartsAndNothingElse)
 }
 INSTANTIATE_TEST_SUITE_P(Granularities, NamespaceThreads, testing::Values(HZ_LOCKS_FINE, HZ_LOCKS_CLASS, HZ_LOCKS_GLOBAL));
 
-// Locks of one namespace are not those of another, whatever the granularity: together they are twice as many.
+// Locks of one namespace are not those of another, at any granularity: together they are twice as many.
 TEST(NamespaceLocks, AreNotShared)
 {
 	for (const uint32_t granularity : {uint32_t(HZ_LOCKS_CLASS), uint32_t(HZ_LOCKS_GLOBAL)}) {
@@ -325,7 +325,7 @@ TEST(NamespaceLocks, AreNotShared)
 	}
 }
 
-// An image belongs to the namespaces that it was made for.
+// An image belongs to its original namespaces.
 TEST(NamespaceImage, IsRefusedForOtherNamespaces)
 {
 	const hz_device_config made = config_of(apart);

@@ -1,4 +1,4 @@
-// Zones on a part of the planes: which dies they use, what one of them can do, and that an image keeps to it.
+// Zones on a part of the planes: their dies, the speed of one zone, and that an image keeps to it.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 
@@ -27,7 +27,7 @@ std::set<uint32_t> dies_of(Rig &rig, uint32_t zone)
 	return dies;
 }
 
-// Device time until so many whole zones, written side by side, are durable.
+// Device time until that many whole zones, written side by side, are durable.
 uint64_t write_zones_ns(uint32_t planes, uint32_t zones)
 {
 	Rig rig(four_dies(planes));

@@ -1,4 +1,4 @@
-// Patched zones: the end of every zone lies in an SLC superblock of its own (aligned zone sizes on media whose superblocks are not).
+// Patched zones: the end of every zone lies in an SLC superblock of its own (aligned zone sizes on media with other superblocks).
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config_check.h"
 #include "geometry.h"
@@ -85,7 +85,7 @@ TEST_F(Patch, ResetErasesBothAndFinishMayEndAnywhere)
 	}
 }
 
-// Every zone full at once, again and again: the reserve holds one patch per zone whatever the log does.
+// Every zone full at once, again and again: the reserve has one patch per zone in any state of the log.
 TEST_F(Patch, AllZonesMayBeFull)
 {
 	for (uint32_t round = 0; round < 5; round++) {
@@ -143,7 +143,7 @@ TEST(Health, NormalSuperblocksWear)
 	EXPECT_EQ(health.used_percent, used) << "wear is known after a start";
 }
 
-// Spare is what no zone needs; conventional zones lie on backing zones, and need none of their own.
+// Spare are the superblocks beyond the zones' need; conventional zones are on backing zones, and need none of their own.
 TEST(Health, SpareIsWhatNoZoneNeeds)
 {
 	for (bool conventional : {false, true}) {
@@ -178,7 +178,7 @@ TEST(PatchConfig, TooFewSlcBlocksAreRefusedByName)
 	EXPECT_NE(std::string(text).find("slc_blocks_per_plane"), std::string::npos) << text;
 }
 
-// Any one operation of a body that crosses the seam fails: zones and patches move, nothing acknowledged is lost.
+// Any one operation of a body across the seam fails: zones and patches move, nothing acknowledged is lost.
 TEST(PatchFaults, AnyOneOperationMayFail)
 {
 	uint64_t operations = 1000;

@@ -9,11 +9,11 @@
 
 using namespace ftl_rig;
 
-// What is cut. Its run boots a device, does the same thing each time until power goes, mounts again, and compares with the model; false:
-// the cut lay beyond the end.
+// Subject of cuts. Its run boots a device, does the same thing each time until power fails, mounts again, and compares with the model;
+// false: the cut was beyond the end.
 struct Subject {
 	std::string name;
-	uint64_t operations;          // that it has at least
+	uint64_t operations;          // lower bound
 	std::array<uint64_t, 2> step; // between cuts: inside an operation, before one
 	std::function<bool(const nand_policy &)> run;
 };
@@ -37,12 +37,12 @@ TEST_P(PowerCut, EveryOperation)
 	}
 }
 
-// An orderly shutdown, in which power may go. False: it did.
+// An orderly shutdown with a possible power cut in it. False: there was one.
 template <typename Driver> bool shut_down(Driver &driver)
 {
 	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
 	driver.rig.submit(rest);
-	// It looks for the end of what goes on in the background, which a cut leaves without one.
+	// It waits for the end of background work; after a cut that never ends.
 	for (const uint64_t give_up_ns = clock_now_ns() + 10000000000; !rest.done && clock_now_ns() < give_up_ns;) {
 		lt_host_run_until(clock_now_ns() + 1000000);
 		if (lt_load(&driver.rig.media.off))
@@ -55,7 +55,7 @@ template <typename Driver> bool shut_down(Driver &driver)
 	return true;
 }
 
-// What a recovery makes of the zones is what a shutdown records: the next start finds it, after one more cut, too.
+// A shutdown records the zones as recovered: the next start finds them so, after one more cut, too.
 template <typename Driver> void rest_and_start(Driver &driver)
 {
 	ASSERT_TRUE(shut_down(driver));
@@ -111,8 +111,8 @@ template <typename Driver> uint64_t chain_of_cuts(Driver &driver, std::mt19937_6
 	return cuts;
 }
 
-// Lives of a device that end in any order: by a cut at work, by one in a shutdown, by a shutdown; half of the cuts soon after the start.
-// Returns how many ends were shutdowns.
+// Lives of a device with ends in any order: by a cut at work, by one in a shutdown, by a shutdown; half of the cuts soon after the start.
+// Returns the number of shutdowns.
 template <typename Driver, typename Batch> uint64_t chain_of_lives(Driver &driver, std::mt19937_64 &dice, Batch batch)
 {
 	uint64_t rests = 0;
@@ -496,7 +496,7 @@ struct ChainKind {
 	const char *name;
 	unsigned seeds; // of each test
 	uint64_t (*run)(uint64_t seed);
-	const char *ends; // what it counts, that many of each chain at least
+	const char *ends; // its counter; at least that many in each chain
 	uint64_t least;
 };
 static const ChainKind chains[] = {{"Zones", 15, zones::chain, "cuts", 8},

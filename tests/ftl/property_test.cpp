@@ -115,7 +115,7 @@ TEST_P(Property, AgreesWithTheModel)
 			ASSERT_FALSE(HasFailure()) << "batch " << i;
 		}
 		if (i % 100 == 99) {
-			// A boot without a flush: what is not durable may be lost.
+			// A boot without a flush: volatile data may be lost.
 			ASSERT_TRUE(rig.boot()) << rig.error;
 			driver.check_recovered();
 			ASSERT_FALSE(HasFailure()) << "boot after batch " << i;

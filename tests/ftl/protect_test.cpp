@@ -1,4 +1,4 @@
-// Protection information inside the device: a sector's tuple goes with it, and what became wrong on the way is a status.
+// Protection information inside the device: a sector's tuple goes with it, and a fault on the way becomes a status.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "conventional_model.hpp"
 
@@ -13,7 +13,7 @@ hz_device_config tuples_config()
 	return cfg;
 }
 
-// A request that says itself what it wants.
+// A request with explicit protection fields.
 struct Chosen : Request {
 	Chosen(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t protect, hz_tuple expected) : Request(op, lba, sectors)
 	{
@@ -34,7 +34,7 @@ uint16_t read_status(Rig &rig, uint32_t zone, uint32_t offset)
 	return status;
 }
 
-// Of a conventional LBA, which a backing zone holds.
+// Of a conventional LBA, in a backing zone.
 uint64_t newest_record(Rig &rig, uint32_t lba)
 {
 	uint64_t newest = UINT64_MAX;

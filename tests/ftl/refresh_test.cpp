@@ -1,5 +1,5 @@
 // Zones move to another superblock because many reads came from theirs, because their data are old, or because their superblock is young;
-// whatever happens meanwhile, what was written is there.
+// with any events meanwhile, written data are there.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "conventional_model.hpp"
 #include "model.hpp"
@@ -114,7 +114,7 @@ TEST_P(Refresh, OffItMovesNothing)
 	EXPECT_EQ(r.counters().refreshed_reads, 0u);
 }
 
-// Reads of a zone that moves, from all places, side by side with its steps.
+// Reads of a moving zone, at all places, concurrent with its steps.
 TEST_P(Refresh, ReadsGoOnWhileAZoneMoves)
 {
 	Rig r(refreshing());
@@ -159,7 +159,7 @@ TEST_P(Refresh, AResetEndsTheMove)
 	EXPECT_EQ(r.check(), "");
 }
 
-// The copy cannot be made: the zone stays where and what it is, and what can be read of it still can be.
+// The copy fails: the zone stays in place and unchanged, and its readable sectors stay readable.
 TEST_P(Refresh, AZoneWithALostSectorStays)
 {
 	Rig r(refreshing());
@@ -183,7 +183,7 @@ TEST_P(Refresh, AZoneWithALostSectorStays)
 	EXPECT_EQ(r.check(), "");
 }
 
-// After so long on the shelf all that is full moves, one zone after the other; the next start finds nothing to do.
+// After that time on the shelf all full zones move, one after the other; the next start finds nothing to do.
 TEST_P(Refresh, OldDataMoveAfterAStart)
 {
 	hz_device_config cfg = refreshing();
@@ -325,7 +325,7 @@ TEST_P(Refresh, AgreesWithTheModel)
 	EXPECT_GT(moved, 3u);
 }
 
-// Backing zones move as others do, in either region, beside their collector.
+// Backing zones move as others do, in either region, together with their collector.
 TEST(RefreshConventional, AgreesWithTheModel)
 {
 	for (int layout = 0; layout < 4; layout++) {

@@ -1,4 +1,4 @@
-// Requests of tests: their buffers, what is in them, and their tuples.
+// Requests of tests: their buffers, contents and tuples.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ftl_rig.hpp"
 #include "request_memory.hpp"

@@ -1,4 +1,4 @@
-// What each request of a test would take anew and need not: its buffer, and the CRCs of sectors that were seen before.
+// Memory reused by the requests of a test: buffers, and the CRCs of sectors seen before.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace ftl_rig {
 
-// Buffers of zeros. One that is given back waits behind some others, poisoned, so that who still writes to it is found.
+// Buffers of zeros. A returned buffer waits behind some others, poisoned, so that a late write to it is found.
 class Buffers {
 public:
 	static std::vector<uint8_t> take(size_t bytes)

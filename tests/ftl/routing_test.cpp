@@ -1,4 +1,4 @@
-// Routing: which worker runs a command.
+// Routing: the worker that runs a command.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <map>
 #include <set>
@@ -47,7 +47,7 @@ TEST(Routing, ByQueueWhateverTheZone)
 			EXPECT_EQ(reader_of(rig, z, w), w);
 }
 
-// Whatever queue a command came by; every worker owns some.
+// For commands of any queue; every worker owns some.
 TEST(Routing, AZoneHasAnOwner)
 {
 	for (const uint32_t workers : {2u, 3u, 4u}) {
@@ -64,7 +64,7 @@ TEST(Routing, AZoneHasAnOwner)
 	}
 }
 
-// A shard of the map is one worker's too, where shards suffice.
+// A shard of the map is one worker's too, if there are enough shards.
 TEST(Routing, AShardHasAnOwner)
 {
 	hz_device_config cfg = with_workers(map_config(), 2, HZ_ROUTE_OWNER);
@@ -80,7 +80,7 @@ TEST(Routing, AShardHasAnOwner)
 		EXPECT_EQ(those.size(), 1u) << shard;
 }
 
-// Commands about all zones and Flush have no owner, and end as ever; data are as they were written, whoever was asked.
+// Commands about all zones and Flush have no owner, and end as ever; data are as written, by any worker.
 TEST(Routing, WhatNamesNoZoneStaysWithItsQueue)
 {
 	Rig rig(with_workers(ftl_config(), 3, HZ_ROUTE_OWNER));

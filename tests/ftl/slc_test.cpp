@@ -7,7 +7,7 @@
 
 using namespace ftl_rig;
 
-// With the smallest SLC region that is legal.
+// With the smallest legal SLC region.
 static hz_device_config smallest_config(hz_device_config cfg, uint32_t superblocks)
 {
 	for (cfg.slc_blocks_per_plane = 1; cfg.slc_blocks_per_plane < 30; cfg.slc_blocks_per_plane++) {
@@ -110,9 +110,9 @@ INSTANTIATE_TEST_SUITE_P(Shapes, SmallestSlc,
 					std::to_string(std::get<0>(test.param)) + "_Unit" + std::to_string(std::get<1>(test.param));
 			 });
 
-// Every zone completes one staged unit after another, with a sector that is slow to come over the link, and stages zeros of the next: SLC fills
-// up with copies that go only when their units reach their place. Nothing else happens any more then, so that must wake who waits for room.
-// (Fair schedule: SLC programs do not queue behind the programs that wait for the link.)
+// Every zone completes one staged unit after another, with a sector that is slow to come over the link, and stages zeros of the next: SLC
+// fills up with copies that go only when their units reach their place. Nothing else happens any more then, so that must wake the waiters
+// for room. (Fair schedule: SLC programs do not queue behind the programs that wait for the link.)
 TEST(SlcCollector, UnitsThatReachTheirPlaceWakeWhoWaits)
 {
 	hz_device_config cfg = smallest_config(1, 1, HZ_GC_GREEDY, 18);
@@ -148,8 +148,8 @@ TEST(SlcCollector, UnitsThatReachTheirPlaceWakeWhoWaits)
 	EXPECT_EQ(r.check(), "");
 }
 
-// Zones that can be written no more keep what they have staged, though they do not count as active any longer: also when all have become
-// READ ONLY one after another, there is room for the next. No superblock is spare, so one failed program is the end of a zone.
+// Unwritable zones keep their staged sectors, though they do not count as active any longer: also when all have become READ ONLY one after
+// another, there is room for the next. No superblock is spare, so one failed program is the end of a zone.
 TEST(SlcCollector, ReadOnlyZonesLeaveRoomForTheOthers)
 {
 	hz_device_config cfg = ftl_config();
@@ -177,7 +177,7 @@ TEST(SlcCollector, ReadOnlyZonesLeaveRoomForTheOthers)
 		ASSERT_EQ(r.write(39, i, 1, i, FTL_FUA), 0);
 }
 
-// Four cold zones keep 5 sectors each staged, a hot one comes and goes: what the collector moved, and how often it ran.
+// Four cold zones keep 5 sectors each staged, a hot one comes and goes: sectors moved by the collector, and its runs.
 static hz_log_ftl hot_and_cold(uint32_t policy, uint32_t gc_low)
 {
 	hz_device_config cfg = ftl_config();
@@ -209,7 +209,7 @@ TEST(SlcCollector, GreedyLeavesFullSuperblocksAlone)
 	EXPECT_LT(log[HZ_GC_GREEDY].slc_gc_sectors, log[HZ_GC_FIFO].slc_gc_sectors);
 }
 
-// Staged sectors that cannot be read any more move as lost ones: their superblock comes free, and who reads them gets an error.
+// Unreadable staged sectors move as lost ones: their superblock becomes free, and reads of them fail.
 TEST(SlcCollector, SectorsThatCannotBeReadMoveAsLost)
 {
 	constexpr uint32_t all = 5;
@@ -296,8 +296,8 @@ TEST(Binding, ModuloSharesByParityAndFlushesOnConflict)
 	EXPECT_EQ(r.counters().waits_buffer, 1u);
 }
 
-// Three writes: one zone's, another's that wants its buffer, and the first zone's next while that is being written out. Which of the two that
-// wait is answered first? True: the first zone's.
+// Three writes: one zone's, another's that wants its buffer, and the first zone's next while that is being written out. Which waiting one
+// is answered first? True: the first zone's.
 static bool owner_goes_on(uint32_t handover)
 {
 	hz_device_config cfg = ftl_config();

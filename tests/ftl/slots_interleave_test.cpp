@@ -1,5 +1,5 @@
 // The stores of free slots with harts interleaved at any access to a shared word: a slot that leaves and comes back between another hart's
-// load and swap (ABA) is what the list without a lock must survive, and real threads hardly ever meet.
+// load and swap (ABA) must not harm the list without a lock, and real threads hardly ever meet it.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "slots_bench.hpp"
 
@@ -32,7 +32,7 @@ struct Game {
 		for (uint32_t round = 0; round < 20; round++) {
 			std::vector<uint8_t *> mine = slots.take(who, 2 + (who + round) % 2);
 			for (uint8_t *slot : mine)
-				wrong += std::exchange(*slot, 1); // whose is it already?
+				wrong += std::exchange(*slot, 1); // is it owned already?
 			while (!mine.empty()) {
 				*mine.back() = 0;
 				slots.put(who, {mine.back()});

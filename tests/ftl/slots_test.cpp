@@ -47,7 +47,7 @@ TEST_P(Stores, WhatComesBackFillsTheStashFirst)
 	EXPECT_EQ(slots.free_ones(), total);
 }
 
-/* Each writes its own name into what it has: two owners of a slot would see each other's, and a race detector both. */
+/* Each writes its own name into its slots: two owners of a slot would see each other's, and a race detector both. */
 TEST_P(Stores, EightThreads)
 {
 	std::vector<std::thread> running;

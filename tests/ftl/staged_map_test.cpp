@@ -11,7 +11,7 @@ constexpr uint32_t few = 5; // sectors, less than a flush unit of 12
 
 uint64_t tag_of(Rig &rig, uint32_t zone, uint32_t offset) { return rig.lba_of(zone, offset) + 1; }
 
-// More zones than buffers have something staged, one sector of each in turn, so that no two neighbours lie together.
+// More zones than buffers have staged sectors, one sector of each in turn, so that no two neighbours are adjacent.
 void stage_some(Rig &rig, uint32_t zones)
 {
 	for (uint32_t at = 0; at < few; at++)
@@ -19,7 +19,7 @@ void stage_some(Rig &rig, uint32_t zones)
 			ASSERT_EQ(rig.write(z, at, 1, tag_of(rig, z, at), FTL_FUA), 0);
 }
 
-// The map's log has nothing of it any more, and the cache other things: what is staged is known to table pages only.
+// The map's log has dropped it, and the cache has other entries: staged sectors are known to table pages only.
 void make_cold(Rig &rig, uint32_t zones)
 {
 	rig_merge_map(rig.ftl);
@@ -44,7 +44,7 @@ hz_device_config staged_config()
 
 std::string check_staged(Rig &rig, uint32_t zone, uint32_t sectors = few) { return rig.compare(zone, 0, sectors, tag_of(rig, zone, 0)); }
 
-// Whatever became of the reset: the device is whole, and a new one empties the zone.
+// After any outcome of the reset: the device is whole, and a new one empties the zone.
 void check_reset(Rig &rig)
 {
 	ASSERT_EQ(rig.check(), "");
@@ -82,8 +82,8 @@ TEST(StagedMap, ALookUpIsAnsweredByLogThenByTablePageThenByCache)
 	EXPECT_EQ(c.l2p_fetches, before.l2p_fetches);
 }
 
-// A read of what has its place and of what is staged behind it has the table page read for the former. Whenever a new copy of that page is
-// written meanwhile, with what the log knew of the latter until then: the older bytes do not say where that lies.
+// A read of placed sectors and of staged ones behind them fetches the table page for the former. A new copy of that page may be written at
+// any moment meanwhile, with the log's changes of the latter: the older bytes have no address for them.
 TEST(StagedMap, ATablePageThatWasReadBeforeSectorsWereStagedSaysNothingOfThem)
 {
 	for (uint64_t after_ns = 0; after_ns < 300000; after_ns += 4000) {
@@ -104,7 +104,7 @@ TEST(StagedMap, ATablePageThatWasReadBeforeSectorsWereStagedSaysNothingOfThem)
 	}
 }
 
-// A unit that is complete is read back from where the map says: the zone has got another buffer since.
+// A complete unit is read back from its addresses in the map: the zone has got another buffer since.
 TEST(StagedMap, FoldingAsksTheMap)
 {
 	Rig rig(staged_config());
@@ -136,8 +136,8 @@ TEST(StagedMap, AResetAsksTheMapWhatBecomesInvalid)
 	EXPECT_EQ(rig.check(), "");
 }
 
-// Nobody is left to wait for the map when the controller is reset at any moment of a zone's reset: while its record is written, while the
-// table page is read, while the superblock is erased.
+// No request is left waiting for the map when the controller is reset at any moment of a zone's reset: while its record is written, while
+// the table page is read, while the superblock is erased.
 TEST(StagedMap, AResetThatNobodyWaitsForAnyMoreEnds)
 {
 	for (uint64_t after_ns = 5000; after_ns < 300000; after_ns += 4000) {
@@ -158,7 +158,7 @@ TEST(StagedMap, AResetThatNobodyWaitsForAnyMoreEnds)
 	}
 }
 
-// … while the collector has copied a sector of it to where the reset has looked already.
+// … while the collector has copied a sector of it to a part already swept by the reset.
 TEST(StagedMap, AResetThatNobodyWaitsForMissesNoSectorThatIsMoved)
 {
 	uint32_t moved = 0;
@@ -166,7 +166,7 @@ TEST(StagedMap, AResetThatNobodyWaitsForMissesNoSectorThatIsMoved)
 		Rig rig(staged_config());
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		ASSERT_EQ(rig.write(7, 0, 1, 1, FTL_FUA), 0);
-		const uint32_t to = rig_place_of(rig.ftl, 7, 0); // the first superblock, and not what lies there then
+		const uint32_t to = rig_place_of(rig.ftl, 7, 0); // the first superblock, and not its later content
 		for (uint32_t i = 0; i < 40; i++) {
 			ASSERT_EQ(rig.run_op(FTL_ZONE_RESET, 7), 0);
 			ASSERT_EQ(rig.write(7, 0, 1, 1, FTL_FUA), 0);
@@ -205,7 +205,7 @@ TEST(StagedMap, AResetThatNobodyWaitsForMissesNoSectorThatIsMoved)
 	EXPECT_GT(moved, 0u);
 }
 
-// Until the collector has moved what is staged: the moves are changes of the map, and read by it.
+// Until the collector has moved all staged sectors: the moves are changes of the map, and read by it.
 TEST(StagedMap, TheCollectorsMovesAreChangesOfTheMap)
 {
 	hz_device_config cfg = staged_config();
@@ -222,7 +222,7 @@ TEST(StagedMap, TheCollectorsMovesAreChangesOfTheMap)
 			ASSERT_EQ(rig.run_op(FTL_ZONE_RESET, 6), 0);
 		}
 		ASSERT_EQ(rig.write(6, done % 11, 1, 1, FTL_FUA), 0);
-		if (done % 20 == 19 && kept < 12) { // … before others, which are not garbage only
+		if (done % 20 == 19 && kept < 12) { // … before others, so that these are not garbage only
 			ASSERT_EQ(rig.write(4 + kept % 2, few + kept / 2, 1, 1, FTL_FUA), 0);
 			kept++;
 		}
@@ -239,7 +239,7 @@ TEST(StagedMap, TheCollectorsMovesAreChangesOfTheMap)
 		EXPECT_EQ(check_staged(rig, z), "");
 }
 
-// A table page is gone: what it said of staged sectors is found in the SLC log.
+// A table page is gone: its staged sectors are found in the SLC log.
 TEST(StagedMap, ATablePageThatCannotBeReadIsRebuilt)
 {
 	for (int use = 0; use < 4; use++) {
@@ -254,7 +254,7 @@ TEST(StagedMap, ATablePageThatCannotBeReadIsRebuilt)
 		} else if (use == 1) {
 			ASSERT_EQ(rig.write(0, few, 12 - few, tag_of(rig, 0, few), FTL_FUA), 0);
 			EXPECT_EQ(check_staged(rig, 0, 12), "");
-		} else if (use == 2) { // it is found by the pass that wants to change it
+		} else if (use == 2) { // found by the pass that wants to change it
 			ASSERT_EQ(rig.write(0, few, 1, tag_of(rig, 0, few), FTL_FUA), 0);
 			rig_merge_map(rig.ftl);
 			lt_host_run_until_idle();
@@ -270,7 +270,7 @@ TEST(StagedMap, ATablePageThatCannotBeReadIsRebuilt)
 	}
 }
 
-// A program in the superblock fails: the zone moves, and its staged sectors stay where they are.
+// A program in the superblock fails: the zone moves, and its staged sectors stay in place.
 TEST(StagedMap, AZoneThatMovesKeepsWhatIsStaged)
 {
 	Rig rig(staged_config());
@@ -321,7 +321,7 @@ void live_through_cuts(const hz_device_config &cfg, uint64_t seed, bool without_
 
 } // namespace
 
-// What RAM has no run for makes a lost page of its table page: against the model, with power cuts, when there is none at all from the start.
+// A sector without a run in RAM makes its table page a lost one: against the model, with power cuts, with no runs at all from the start.
 class StagedMapWithoutRuns : public testing::TestWithParam<int> {};
 
 TEST_P(StagedMapWithoutRuns, LosesNothing)
@@ -332,7 +332,7 @@ TEST_P(StagedMapWithoutRuns, LosesNothing)
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, StagedMapWithoutRuns, testing::Range(0, 8));
 
-// Buffers whose sectors are in registers of dies, or share their memory, with the map in flash.
+// Buffers with sectors in registers of dies, or with shared memory, with the map in flash.
 TEST(StagedMap, BuffersMayBeLentOrShareTheirMemory)
 {
 	for (uint64_t kind = 0; kind < 4; kind++) {

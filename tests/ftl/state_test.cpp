@@ -47,7 +47,7 @@ const std::map<uint8_t, std::array<Outcome, command_count>> table = {
 	{NVME_ZS_OFFLINE, {{{NVME_ZONE_OFFLINE, 0}, {NVME_ZONE_OFFLINE, 0}, {bad, 0}, {bad, 0}, {bad, 0}, {bad, 0}, {0, 0}}}},
 };
 
-// A device whose normal flash has worn out but for one superblock: the next zone that needs one becomes read-only.
+// A device with its normal flash worn out but for one superblock: the next zone in need of one becomes read-only.
 hz_device_config worn_config()
 {
 	hz_device_config cfg = ftl_config();
@@ -65,7 +65,7 @@ void wear_out(Rig &r)
 	ASSERT_EQ(r.zone_state(7), NVME_ZS_READ_ONLY);
 }
 
-// Zone 7 into the wanted state; 3 sectors written where the state allows it.
+// Zone 7 into the wanted state; 3 sectors written if the state allows it.
 void reach(Rig &r, uint8_t state)
 {
 	if (state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE) {
@@ -171,7 +171,7 @@ TEST(Budget, ExplicitlyOpenedZonesDoNotMakeRoom)
 	EXPECT_EQ(r.check(), "");
 }
 
-// A zone that was just filled is FULL at once, but its place in the budget comes free only when its data are safe: the next zone waits.
+// A zone just filled is FULL at once, but its place in the budget becomes free only when its data are safe: the next zone waits.
 TEST(Budget, AZoneOpenedBehindADrainingOneWaitsInsteadOfFailing)
 {
 	hz_device_config cfg = ftl_config();

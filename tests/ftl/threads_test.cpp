@@ -24,7 +24,7 @@ TEST_P(Threads, EightHartsShareEverything)
 	contest<ZoneQueue>(rig, GetParam() * 100, 600, on_threads);
 }
 
-// Commands travel to the owners of zones, which meet others at what they share only.
+// Commands travel to the owners of zones; workers meet at shared state only.
 TEST(OwnerThreads, EightHartsShareEverything)
 {
 	for (const int variant : {0, 5, 13}) {
@@ -62,8 +62,8 @@ TEST_P(ConventionalThreads, EightHartsOverwriteUnderTheCollector)
 }
 INSTANTIATE_TEST_SUITE_P(Policies, ConventionalThreads, testing::Range(0, conventional_variants));
 
-// A worker on the TSU's hart overtakes what other harts have sent before, so nothing may depend on the order of two submissions: all workers
-// append to the patches of the same zones, and the media refuses a program out of order.
+// A worker on the TSU's hart overtakes earlier submissions of other harts, so nothing may depend on the order of two submissions: all
+// workers append to the patches of the same zones, and the media refuses a program out of order.
 TEST(PatchThreads, RowsReachTheFlashInOrderWhoeverSubmitsThem)
 {
 	hz_device_config cfg = ftl_config();

@@ -1,4 +1,4 @@
-// Sectors of sequential zones that are written in place: what was written last is read, before and after a power cut at every operation;
+// Sectors of sequential zones that are written in place: the last data written are read, before and after a power cut at every operation;
 // the budget holds; finish folds them, reset frees them.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
@@ -171,7 +171,7 @@ TEST_P(InPlace, FinishFolds)
 	EXPECT_EQ(used(rig), 1u);
 }
 
-// Three quarters of the budget are in use: what full zones have is folded, one zone after the other.
+// Three quarters of the budget are in use: the updates of full zones are folded, one zone after the other.
 TEST_P(InPlace, AScarceBudgetFolds)
 {
 	ASSERT_EQ(rig.write(0, 0, capacity(), 1000), 0);
@@ -229,7 +229,7 @@ TEST_P(InPlace, ManyAtOnce)
 	rig.submit(reset);
 	lt_host_run_until_idle();
 	EXPECT_EQ(reset.status(), 0);
-	for (const Update &update : updates) // those that came behind the reset found an empty zone
+	for (const Update &update : updates) // those behind the reset found an empty zone
 		EXPECT_TRUE(update.done && (update.status() == 0 || update.status() == NVME_ZONE_INVALID_WRITE)) << update.status();
 	EXPECT_EQ(rig.check(), "");
 }
@@ -252,7 +252,7 @@ TEST_P(InPlace, LongOnesTakeTheirTurns)
 	}
 }
 
-// The controller is reset in the midst of many: those that had not begun end, and nothing of the budget is lost.
+// The controller is reset in the middle of many: those that had not begun end, and nothing of the budget is lost.
 TEST_P(InPlace, AControllerReset)
 {
 	ASSERT_EQ(rig.write(0, 0, 80, 1000), 0);
@@ -319,7 +319,7 @@ struct Step {
 	uint32_t zone, offset, sectors;
 };
 
-// One step at a time. What was acknowledged is there after a power cut, of a step that was cut off each sector or none.
+// One step at a time. Acknowledged data are there after a power cut; of an interrupted step each sector is, or is not.
 class Model {
 public:
 	Model(Rig &device, uint64_t seed) : rig(device), zones(device.shape.zones), random(seed) {}
@@ -373,7 +373,7 @@ public:
 
 private:
 	struct Zone {
-		std::vector<std::set<uint64_t>> tags; // what each sector may hold: what was acknowledged last, and what was cut off
+		std::vector<std::set<uint64_t>> tags; // possible contents of each sector: the last acknowledged one, and interrupted ones
 		uint32_t durable = 0;
 		bool full = false, may_be_empty = false, may_be_full = false;
 	};
@@ -474,7 +474,7 @@ TEST_P(InPlace, PowerCutsAtEveryOperation)
 			bool alive = true;
 			for (const Step &step : body)
 				alive = alive && model.run(step);
-			for (int boot = 0; boot < 2; boot++) { // what is left to do may be cut off by pulling the plug again
+			for (int boot = 0; boot < 2; boot++) { // the deferred work may be cut off by pulling the plug again
 				ASSERT_TRUE(cut.boot()) << cut.error;
 				ASSERT_NO_FATAL_FAILURE(model.recovered());
 				ASSERT_TRUE(model.run(model.any()));
@@ -502,7 +502,7 @@ TEST_P(InPlace, ChainsOfPowerCuts)
 			policy.cut_before = dice() % 2;
 			SCOPED_TRACE(testing::Message() << "boot " << boot);
 			ASSERT_TRUE(cut.boot()) << cut.error;
-			ASSERT_NO_FATAL_FAILURE(model.recovered()); // by many reads, which may move zones
+			ASSERT_NO_FATAL_FAILURE(model.recovered()); // by many reads, so that zones may move
 			ASSERT_TRUE(cut.boot(policy)) << cut.error;
 			while (!HasFailure() && model.run(model.any()))
 				;

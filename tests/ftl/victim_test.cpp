@@ -1,4 +1,4 @@
-// Policies of garbage collection: which of two candidates each prefers, over all small ones.
+// Policies of garbage collection: each one's preference between two candidates, over all small ones.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::vector<gc_candidate> all_candidates()
 	return all;
 }
 
-// `of` is what the policy wants to be large; of equal ones the lower order wins.
+// `of` is the quantity that the policy wants to be large; ties go to the lower order.
 void expect_prefers(hz_gc_policy policy, const std::function<long double(const gc_candidate &)> &of)
 {
 	const std::vector<gc_candidate> all = all_candidates();
@@ -58,7 +58,7 @@ TEST(Victim, CostBenefitWeighsAgeAgainstCopies)
 	});
 }
 
-// What is worn more than the mean, or would give nothing back, comes behind all others.
+// Candidates worn more than the mean, or with nothing to give back, come behind all others.
 TEST(Victim, WearSparesTheWorn)
 {
 	expect_prefers(HZ_GC_WEAR, [](const gc_candidate &c) {

@@ -1,5 +1,5 @@
-// A worn-out SLC log: when fewer superblocks are left than let everybody go on, every request still ends, what was durable stays readable,
-// and nothing is called durable that is not.
+// A worn-out SLC log: with too few superblocks left for all writers, every request still ends, durable data stay readable, and no
+// volatile data are called durable.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "l2p_rig.hpp"
 #include "conventional_model.hpp"
@@ -8,19 +8,19 @@ using namespace ftl_rig;
 
 namespace {
 
-// Writes and flushes at random, several at a time, no two of which touch the same zone; what each sector may hold.
+// Writes and flushes at random, several at a time, never two to the same zone; possible contents of each sector.
 class Wear {
 public:
 	Wear(Rig &rig, uint64_t seed) : rig_(rig), random_(seed), zones_(rig.shape.zones) {}
 
-	// Until so many requests have failed; false: the device outlived us.
+	// Until that many requests have failed; false: the device outlived us.
 	bool until_failed(unsigned most)
 	{
 		for (int batch = 0; batch < 6000 && failed_ < most && !all_over() && !testing::Test::HasFailure(); batch++)
 			run_batch();
 		return failed_ >= most || all_over();
 	}
-	// Every sector that can be read holds what it may; without a power cut in between, what was accepted last, or it is a read error.
+	// Every readable sector has a possible content; without a power cut in between, the last accepted one, or it is a read error.
 	void verify(bool after_cut)
 	{
 		for (uint32_t z = 0; z < zones_.size() && !testing::Test::HasFailure(); z++)
@@ -30,7 +30,7 @@ public:
 	unsigned failed() const { return failed_; }
 
 private:
-	// Oldest first: from the last durable content on, everything that was written since.
+	// Oldest first: from the last durable content on, everything written since.
 	struct Sector {
 		std::vector<uint64_t> tags{0};
 		uint64_t latest = 0; // acknowledged last
@@ -99,7 +99,7 @@ private:
 		failed_ += failed;
 		zone.over |= failed && !conventional(r.zone);
 		zone.reset_failed |= failed && req.op == FTL_ZONE_RESET;
-		table_lost_ |= status == NVME_WRITE_FAULT && req.op == FTL_ZONE_RESET; // the only reason that a reset has
+		table_lost_ |= status == NVME_WRITE_FAULT && req.op == FTL_ZONE_RESET; // the only reason of a failed reset
 		if (req.op == FTL_WRITE && status != NVME_TOO_MANY_ACTIVE)
 			note_write(zone, r, status);
 		else if (req.op == FTL_ZONE_RESET && !status)
@@ -178,7 +178,7 @@ protected:
 	unsigned restless_ = 0; // shutdowns that could not be recorded
 
 	static uint64_t rounds() { return environment("HARTZONE_TEST_ROUNDS", 6); }
-	// The device as it is once its SLC log is worn out, by erases that fail or by programs.
+	// The device with a worn-out SLC log, by failing erases or programs.
 	void live(hz_device_config cfg, uint64_t seed)
 	{
 		SCOPED_TRACE(testing::Message() << "seed " << seed);

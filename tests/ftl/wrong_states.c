@@ -1,4 +1,4 @@
-/* What the lines of wrong_states.def are made of. */
+/* Scenes and changes for the lines of wrong_states.def. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wrong_states.h"
 

@@ -1,4 +1,4 @@
-// Zone-aware buffer management: when units leave, what a zone is sure of, what it takes beyond, and that it comes back.
+// Zone-aware buffer management: times of programs, a zone's reservation, its loans beyond that, and their return.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
 
@@ -44,7 +44,7 @@ TEST_P(Kinds, UnitsLeaveOneByOneOrAsSuperpages)
 	EXPECT_EQ(by_superpage.rig.check(), "");
 }
 
-// What one zone holds of complete units beyond what it is sure of, others get: it is idle, and is written out for them.
+// One zone's complete units beyond its reservation go to others: it is idle, and is written out for them.
 TEST_P(Kinds, AnIdleZoneGivesBackWhatIsNotItsOwn)
 {
 	Buffered b(zabm(10, GetParam(), HZ_BUFFER_FLUSH_SUPERPAGE));
@@ -52,7 +52,7 @@ TEST_P(Kinds, AnIdleZoneGivesBackWhatIsNotItsOwn)
 	b.write(0, 0, held);
 	EXPECT_EQ(b.flushed(), 0u);
 	EXPECT_EQ(b.rig.counters().waits_space, 0u);
-	b.write(1, 0, b.superpage - 1); // more than its own and what zone 0 left
+	b.write(1, 0, b.superpage - 1); // more than its own and zone 0's remainder
 	EXPECT_GT(b.flushed(), 0u);
 	EXPECT_GT(b.rig.counters().waits_space, 0u);
 	EXPECT_EQ(b.rig.counters().slc_sectors, 0u) << "whole units need no SLC";

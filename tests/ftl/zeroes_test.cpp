@@ -1,4 +1,4 @@
-// Write Zeroes: as long as a namespace, it lets other writes go first, and it can free what it covers.
+// Write Zeroes: as long as a namespace, it lets other writes go first, and it can free its range.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "conventional_model.hpp"
 
@@ -6,7 +6,7 @@ using namespace ftl_rig;
 
 namespace {
 
-// A write of one sector that comes a little after zeros of so many: how much of the time of the zeros is over when it has ended.
+// A write of one sector a little after a long write of zeros: the share of the zeros' time that is over when it has ended.
 double share_waited(Rig &rig, uint64_t zeroes_at, uint32_t zeroes, uint64_t lba, uint8_t flags = 0)
 {
 	Request all(FTL_WRITE_ZEROES, zeroes_at, zeroes, flags), one(FTL_WRITE, lba, 1, flags);
@@ -28,7 +28,7 @@ double share_waited(Rig &rig, uint64_t zeroes_at, uint32_t zeroes, uint64_t lba,
 	return double(one.answered_ns - begin_ns) / double(all.answered_ns - begin_ns);
 }
 
-// Zones of 1,152 sectors that share one buffer.
+// Zones of 1,152 sectors with one shared buffer.
 hz_device_config long_zones()
 {
 	hz_device_config cfg = ftl_config();

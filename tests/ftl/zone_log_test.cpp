@@ -1,4 +1,4 @@
-// The zone mapping log: what it spares a mount after a power cut, and that what it says is believed only while it is true.
+// The zone mapping log: its savings at a mount after a power cut, and that its pages are trusted only while they are true.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
 
@@ -45,8 +45,8 @@ TEST(ZoneLog, ZonesThatItKnowsAreNotReadAtMount)
 	EXPECT_GT(mount_ns(zone_map(170)), all_read * 9 / 10) << "nothing was written of the log: 16 changes are in RAM";
 }
 
-// A zone was complete, and its log page says so. Then it was reset, got the same superblock again, and little of it was written: of that
-// nothing is in the log yet.
+// A zone was complete, as in its log page. Then it was reset, got the same superblock again, and little of it was written: the log has
+// nothing of that yet.
 TEST(ZoneLog, WhatWasErasedSinceIsNotBelieved)
 {
 	hz_device_config cfg = zone_map(1);

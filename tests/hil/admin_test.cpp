@@ -120,7 +120,7 @@ TEST_F(Admin, NamespaceDescriptorsNameTheCommandSet)
 	EXPECT_EQ(at[17], 0);
 }
 
-/* A block device: what the base specification asks of a controller whose only I/O command set is NVM. */
+/* A block device: requirements of the base specification on a controller with NVM as its only I/O command set. */
 struct BlockAdmin : Admin {
 	static Options block()
 	{

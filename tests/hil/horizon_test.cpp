@@ -10,10 +10,10 @@
 
 namespace hil_test {
 
-// One host thread: what it wants is fixed by (seed, queue); when it gets round to it is up to the scheduler.
+// One host thread: its work is fixed by (seed, queue), its timing by the scheduler.
 class HostThread {
 public:
-	// room: entries of the queue beyond those for what is under way. ahead: so many of them hold commands that have yet to arrive.
+	// room: entries of the queue beyond those for commands in flight. ahead: number of entries with commands yet to arrive.
 	HostThread(Rig &rig, Rig::Queue queue, uint64_t seed, unsigned commands, unsigned room, unsigned ahead)
 		: rig_(rig), queue_(queue), random_(seed * 1000 + queue.id), left_(commands), timed_(!room && queue.id % 2), ahead_(ahead)
 	{
@@ -24,7 +24,7 @@ public:
 	void begin() { rig_.open(queue_, 0); }
 	bool finished() const { return closed_; }
 
-	// Does a little of what can be done now; returns true if anything changed for the device.
+	// Does a little of the possible work; returns true if anything changed for the device.
 	bool step(std::mt19937_64 &scheduler)
 	{
 		if (closed_)
@@ -74,7 +74,7 @@ private:
 		return publish_or_close(UINT64_MAX);
 	}
 
-	// Timestamps: commands arrive at times that do not depend on completions, as long as the queue has room.
+	// Timestamps: commands arrive at times independent of completions, as long as the queue has room.
 	bool step_timed(std::mt19937_64 &scheduler)
 	{
 		while (left_ && outstanding_ + 1 < queue_.depth && scheduler() % 3) {
@@ -126,7 +126,7 @@ struct History {
 	bool operator==(const History &) const = default;
 };
 
-// work: what the threads want and the device does. schedule: when the host's threads get to run, in wall time.
+// work: of the threads and the device. schedule: turns of the host's threads, in wall time.
 History replay(uint64_t work, uint64_t schedule, unsigned queues, uint32_t inflight, unsigned room = 0, unsigned ahead = 0)
 {
 	Rig rig({.inflight = inflight});
@@ -190,7 +190,7 @@ TEST_P(Horizon, DeviceHistoryDoesNotDependOnTheHostsSchedule)
 }
 INSTANTIATE_TEST_SUITE_P(Work, Horizon, testing::Combine(testing::Range(1, 6), testing::Values(1u, 2u, 5u, 24u), testing::Values(2u, 64u)));
 
-// Commands that follow completions arrive when they would, had the host placed them then.
+// Commands that follow completions arrive as if the host had placed them then.
 class CommandsAhead : public testing::TestWithParam<std::tuple<unsigned, uint32_t>> {};
 TEST_P(CommandsAhead, ChangeNothingInDeviceTime)
 {
@@ -230,7 +230,7 @@ TEST(HorizonLimits, ACommandAheadArrivesBehindItsCompletionAndTheCommandBefore)
 	EXPECT_EQ(rig.fake->log[3].at_ns, clock.arrival_ns[3] + 400);
 }
 
-// wake_at: a host thread that wants several completions sleeps until they are there, but not while device time stands for it.
+// wake_at: a host thread waiting for several completions sleeps until they are there, but not while device time stands for it.
 TEST(HorizonLimits, AHostThatWantsSeveralIsWokenForThemOrWhenTimeStands)
 {
 	for (const auto &[wanted, woken_at] : {std::pair{1u, 1u}, {2u, 2u}, {9u, 4u}}) {
@@ -251,7 +251,7 @@ TEST(HorizonLimits, AHostThatWantsSeveralIsWokenForThemOrWhenTimeStands)
 	}
 }
 
-// Its ring has three places, and the fifth command follows the completion that has none.
+// Its ring has three places, and the fifth command follows the completion without a place.
 TEST(HorizonLimits, AHostThatWantsSeveralIsWokenWhenTheirPlacesAreNeeded)
 {
 	Rig rig;
@@ -332,7 +332,7 @@ TEST(HorizonLimits, ClosedQueuesLeaveTimeAtTheirLastWord)
 	EXPECT_EQ(rig.now(), end + 400);
 }
 
-// Its completion queue has three entries, of which the host reads some, and there is one more to come.
+// Its completion queue has three entries, the host reads some of them, and there is one more to come.
 TEST(HorizonLimits, AQueueThatWasClosedFreesWhatItsHostHasRead)
 {
 	for (unsigned read : {1u, 2u, 3u}) {
@@ -360,7 +360,7 @@ TEST(HorizonLimits, AQueueThatWasClosedFreesWhatItsHostHasRead)
 	}
 }
 
-// What a host says that cannot be: of its counts, of its promise, of its next command.
+// Impossible values of a host: its counts, its promise, its next command.
 struct Nonsense {
 	const char *name;
 	uint64_t submitted, consumed, horizon_ns, arrival_ns;
@@ -406,7 +406,7 @@ INSTANTIATE_TEST_SUITE_P(All, HorizonNonsense,
 					 Nonsense{"FollowsNothing", 1, 0, UINT64_MAX, hz_arrival_following(1, 0)}),
 			 [](const auto &i) { return i.param.name; });
 
-// What a rule makes of what the host wrote into its memory, or what the ring no longer has.
+// Impossible results of a rule with values overwritten by the host, or dropped from the ring.
 TEST(HorizonLimits, ARuleThatCannotBeKeptBreaksTheQueue)
 {
 	struct {
@@ -463,7 +463,7 @@ TEST(HorizonLimits, DeviceTimeMayRunToItsEnd)
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_ABORT)), NVME_SUCCESS);
 }
 
-// The device's own records lie in the host's memory: whatever a host writes there, time does not run away and no completion is lost.
+// The device's own records are in the host's memory: with any host values there, time does not run away and no completion is lost.
 TEST(HorizonLimits, CompletionTimesThatTheHostHasOverwrittenAreBounded)
 {
 	for (uint64_t nonsense : {uint64_t(HZ_ARRIVAL_MOST_NS) + 1, UINT64_MAX - 5000, UINT64_MAX, uint64_t(1) << 63}) {
@@ -525,8 +525,8 @@ TEST(HorizonLimits, AQueueThatOpensLateLearnsWhenThatWas)
 	EXPECT_GE(rig.fake->log[0].at_ns, 700400u);
 }
 
-// One process works on without end; it always moves before the device has to wait for it. Another one's admin command, on a link that
-// knows no time, is answered all the same.
+// One process works on without end; it always moves before the device has to wait for it. Another one's admin command, on a link without
+// times, is answered all the same.
 TEST(HorizonLimits, AMessageIsActedUponThoughAnotherHostThreadNeverStops)
 {
 	for (bool open_loop : {false, true}) {
@@ -608,9 +608,9 @@ TEST(HorizonLimits, LockStatisticsAreReadWhenTimeGoesOn)
 	EXPECT_EQ(rig.at<nvme_error_entry>(rig.buffer())->status_field, (NVME_INVALID_FIELD | NVME_DNR) << 1) << "is in the error log too";
 }
 
-// Two queues whose last completions come together, the second with much longer to turn round. When the device time of the first one's
-// limit has come, the host sees both and closes both at its `moment`-th chance to run, and its admin command follows at once.
-// Returns when that command ended, in device time.
+// Two queues with their last completions together, the second with much longer to turn round. When the device time of the first one's limit
+// has come, the host sees both and closes both at its `moment`-th chance to run, and its admin command follows at once. Returns the device
+// time when that command ended.
 uint64_t admin_after_the_last_close(int moment)
 {
 	Rig rig;
@@ -719,8 +719,8 @@ TEST(HorizonLimits, MessagesThatComeTogetherAreActedUponOneByOne)
 	EXPECT_GT(polls_between, 0u);
 }
 
-// The host opens the second queue before anything moves on the first. That the first one's command is found on the way, at a look for
-// another reason, must not hide the second queue.
+// The host opens the second queue before anything moves on the first. The first one's command, found on the way at a look for another
+// reason, must not hide the second queue.
 TEST(HorizonLimits, QueueOpenedBeforeAnotherMovedIsSeenBeforeTimeGoesOn)
 {
 	Rig rig;

@@ -1,4 +1,4 @@
-// Protection information of I/O commands: what may be asked for, where tuples may lie, and what is found wrong on receipt.
+// Protection information of I/O commands: legal requests, legal places of tuples, and faults found on receipt.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 

@@ -42,7 +42,7 @@ TEST(LifeCycle, ResetWaitsForReadsThatAreUnderWay)
 	EXPECT_EQ(rig.fake->log.size(), 21u);
 }
 
-// However long they would take: commands at work, commands whose data is crossing the link, completions before a full queue.
+// With any remaining time: commands at work, commands with data crossing the link, completions before a full queue.
 class ResetUnderLoad : public testing::TestWithParam<bool> {};
 TEST_P(ResetUnderLoad, IsDoneAtOnce)
 {

@@ -76,7 +76,7 @@ TEST_F(Log, ErrorPageIsNewestFirst)
 	EXPECT_EQ(entry[63].error_count, 39u);
 }
 
-// A page whose parts come from all harts: what is wrong with the command shows when they are there.
+// A page with parts from all harts: a fault of the command shows when they are there.
 TEST_F(Log, AGatheredPageThatCannotBeSentIsAnErrorOfTheAdminQueue)
 {
 	nvme_sqe beyond = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, HZ_LOG_LOCKS | 127u << 16, 0, rig.buffer(), NVME_NSID_ALL);
@@ -94,7 +94,7 @@ TEST_F(Log, AGatheredPageThatCannotBeSentIsAnErrorOfTheAdminQueue)
 	EXPECT_EQ(entry.lba, 0u);
 }
 
-// What mount found lost is told in every way there is, before any command ran into it.
+// Losses found by mount are reported in every way there is, before any command meets them.
 TEST(LogDamage, IsAnErrorEntryAMediaErrorAndACriticalWarning)
 {
 	Options damaged;

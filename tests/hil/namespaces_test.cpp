@@ -1,4 +1,4 @@
-// Namespaces: which there are, where their commands go, and what the host is told of each.
+// Namespaces: their list, the routing of their commands, and the notices to the host.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -445,7 +445,7 @@ TEST_F(ChangeNotice, IsGivenOnlyToWhomAsksForIt)
 	EXPECT_TRUE(told());
 }
 
-// A type of events is masked until the log page of the one that was reported is read; the other kind of notice waits for it.
+// A type of events is masked until the log page of the reported one is read; the other kind of notice waits for it.
 TEST_F(ChangeNotice, TheOtherNoticeIsMaskedByIt)
 {
 	ask_for_notices(NVME_NOTICE_NAMESPACES | NVME_NOTICE_ZONES);
@@ -491,7 +491,7 @@ TEST_F(ChangeNotice, ThePageIsOfTheController)
 	EXPECT_EQ(read_page(0, 0), 0);
 }
 
-// Power went in a deletion: the place is free, and what is left there goes away first.
+// Power failed in a deletion: the place is free, and its old data go away first.
 TEST_F(Management, CreationFinishesADeletion)
 {
 	rig.fake->script = [](const ftl_request &req) { return Answer{.status = uint16_t(req.op == FTL_FLUSH ? NVME_WRITE_FAULT : 0)}; };
@@ -505,7 +505,7 @@ TEST_F(Management, CreationFinishesADeletion)
 	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_DETACHED));
 }
 
-// The device ends what it has begun; a shutdown waits for it.
+// The device completes a deletion once begun; a shutdown waits for it.
 TEST_F(Management, AShutdownWaitsForADeletion)
 {
 	rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 1000000}; };

@@ -133,7 +133,7 @@ TEST(Queues, DecodingErrorsCompleteWithTheirStatusAndAreLogged)
 
 TEST(Queues, EmptyPoolLeavesCommandsInTheirQueue)
 {
-	Rig rig({.inflight = 3, .hils = 1}); // which have a part of the pool each
+	Rig rig({.inflight = 3, .hils = 1}); // with a part of the pool each
 	rig.enable();
 	auto queue = rig.make_queue(1, 64);
 	for (uint64_t i = 0; i < 50; i++)
@@ -147,7 +147,7 @@ TEST(Queues, EmptyPoolLeavesCommandsInTheirQueue)
 		EXPECT_EQ(rig.fake->log[i].lba, i);
 }
 
-// A completion queue smaller than what is outstanding: completions wait, at a device time that does not depend on the host.
+// A completion queue smaller than the number of outstanding commands: completions wait, at a device time independent of the host.
 TEST(Queues, FullCompletionQueueParksCompletionsUntilTheHostCanHaveRead)
 {
 	std::vector<uint64_t> times[2];
@@ -187,7 +187,7 @@ TEST(Queues, RoundRobinIsFairAmongQueuesThatHaveCommands)
 	std::vector<Rig::Queue> queues;
 	for (unsigned id = 1; id <= 5; id++) {
 		queues.push_back(rig.make_queue(id, 64));
-		rig.clock(id).turnaround_ns = 1000000000; // nobody reads the answers here
+		rig.clock(id).turnaround_ns = 1000000000; // the answers have no reader here
 		for (int i = 0; i < 40; i++)
 			rig.place(queues.back(), io_sqe(NVME_IO_READ, id, 1, rig.buffer()), 2000);
 	}
@@ -205,7 +205,7 @@ TEST(Queues, ArbitrationBurstIsHonoured)
 	rig.enable();
 	rig.set_feature(NVME_FEAT_ARBITRATION, 2);
 	auto a = rig.make_queue(1, 64), b = rig.make_queue(2, 64);
-	rig.clock(1).turnaround_ns = rig.clock(2).turnaround_ns = 1000000000; // nobody reads the answers here
+	rig.clock(1).turnaround_ns = rig.clock(2).turnaround_ns = 1000000000; // the answers have no reader here
 	for (int i = 0; i < 16; i++) {
 		rig.place(a, io_sqe(NVME_IO_READ, 1, 1, rig.buffer()), 2000);
 		rig.place(b, io_sqe(NVME_IO_READ, 2, 1, rig.buffer()), 2000);

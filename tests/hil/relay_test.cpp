@@ -1,5 +1,5 @@
-// Several HIL harts: which one serves which queue pair, and what they tell the first one. That the host sees no difference is shown by all
-// other tests, run with several.
+// Several HIL harts: the hart of each queue pair, and its reports to the first one. All other tests, run with several, show that the host
+// sees no difference.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace hil_test {
 
 class Relay : public testing::TestWithParam<bool> {
 protected:
-	// Opens a queue whose commands take no host time; under the real clock the doorbell is rung at once.
+	// Opens a queue with commands of no host time; under the real clock the doorbell is rung at once.
 	Cqe io(Rig::Queue &queue, const nvme_sqe &sqe)
 	{
 		rig.place(queue, sqe, rig.now());
@@ -97,7 +97,7 @@ TEST_P(Relay, ErrorsAndCountsOfAllHartsAreInTheLogs)
 	EXPECT_EQ(entry[1].lba, 5u);
 }
 
-// The home is at something else while a far hart fails 300 commands: those that have no place in the ring are counted.
+// The home is busy while a far hart fails 300 commands: those without a place in the ring are counted.
 TEST_P(Relay, NoErrorIsUncounted)
 {
 	static relay far_relay;

@@ -21,7 +21,7 @@ namespace hil_test {
 
 constexpr uint64_t region_bytes = 24 << 20, heap = HZ_SHM_HEAP_OFFSET;
 
-// HIL harts of a rig that is not told: HZ_TEST_HILS, so that all tests can be run with several (CMakeLists.txt).
+// Default number of HIL harts of a rig: HZ_TEST_HILS, so that all tests can be run with several (CMakeLists.txt).
 uint32_t usual_hils();
 
 constexpr unsigned test_lock_class = 0; // of the rig's one class of locks
@@ -35,9 +35,9 @@ struct Options {
 	uint32_t plp_mode = HZ_PLP_NONE;
 	uint32_t in_place_sectors = 0;
 	uint32_t namespaces = 1;   // on a channel each
-	uint8_t *region = nullptr; // a region that somebody else has made, header included; none: one of the rig's own
+	uint8_t *region = nullptr; // a region of another maker, header included; none: one of the rig's own
 	uint64_t bytes = region_bytes;
-	ftl_damage damage{}; // that mount found
+	ftl_damage damage{}; // found by mount
 };
 
 hz_device_config small_config(const Options &options);
@@ -92,7 +92,7 @@ public:
 	uint64_t admin_completions() const { return acq_; }
 	Cqe admin(nvme_sqe sqe); // one command, waits for its completion
 	uint16_t status_of(nvme_sqe sqe) { return admin(sqe).status; }
-	void await_event(uint16_t cid = 0); // a request that the next asynchronous event completes
+	void await_event(uint16_t cid = 0); // a request for the next asynchronous event
 	Cqe set_feature(uint8_t id, uint32_t value, uint32_t nsid = 0);
 	uint64_t buffer() const { return buffer_; } // 1 MiB for admin data, page aligned
 	template <class T> const T &page() { return *at<T>(buffer_); }
@@ -108,11 +108,11 @@ public:
 	uint16_t create_cq(unsigned id, uint32_t depth, uint64_t base, uint32_t flags = 1, uint32_t vector = 0);
 	uint16_t create_sq(unsigned id, uint32_t depth, uint64_t base, unsigned cqid, uint32_t flags = 1);
 	void place(Queue &queue, nvme_sqe sqe, uint64_t arrival_ns = 0);
-	std::optional<Cqe> peek(Queue &queue, uint32_t cq_depth = 0); // takes the entry, tells nobody
+	std::optional<Cqe> peek(Queue &queue, uint32_t cq_depth = 0); // takes the entry, without a doorbell
 	void open(Queue &queue, uint64_t horizon_ns = UINT64_MAX);
 	void publish(Queue &queue, uint64_t horizon_ns = UINT64_MAX); // submitted, horizon, seen and the doorbells
 	void close(Queue &queue, uint64_t horizon_ns);
-	// One command to its completion on a queue that is open.
+	// One command to its completion on an open queue.
 	Cqe io(Queue &queue, nvme_sqe sqe);
 
 	Options options;
@@ -122,9 +122,9 @@ public:
 	std::function<void()> on_poll = [] {};
 	std::function<void(unsigned)> on_wake = [this](unsigned queue) { woken.push_back(queue); };
 	std::vector<unsigned> woken;
-	uint64_t shadow = 0, events = 0; // doorbell buffers, where registered
+	uint64_t shadow = 0, events = 0; // doorbell buffers, if registered
 	std::deque<uint8_t> to_device, to_host;
-	size_t send_room = SIZE_MAX; // bytes that the stream takes in one call
+	size_t send_room = SIZE_MAX; // bytes accepted by the stream in one call
 
 private:
 	static int port_recv(void *ctx, void *data, size_t bytes);

@@ -56,12 +56,12 @@ struct ScriptedFtl {
 	std::map<uint32_t, namespace_record> records = attached();
 	ftl_watch *watch = nullptr;
 	ftl_health health{100, 0};
-	int shut_down = -1; // what the HIL last said about it
+	int shut_down = -1; // the HIL's last call about it
 	std::vector<Service *> serving;
-	uint64_t over = 0; // life of the controller that was abandoned last
+	uint64_t over = 0; // the last abandoned life of the controller
 };
 
 controller_ops scripted_ops(ScriptedFtl &f);
-// The FTL tells its watch that something has changed; or changes a zone, and tells of it.
+// The FTL notifies its watch of a change; or changes a zone, and notifies.
 void tell_watch(ScriptedFtl &f);
 void change_zone(ScriptedFtl &f, uint64_t start, uint32_t number = 0);

@@ -17,7 +17,7 @@ TEST(Tournament, FirstIsTheSmallestKeyAndTiesGoToTheLowestLeaf)
 		std::mt19937_64 random(seed);
 		std::vector<uint64_t> keys(TOURNAMENT_LEAVES, TOURNAMENT_NEVER);
 		tournament t;
-		memset(&t, 0x11, sizeof(t)); // it is set up whatever was there
+		memset(&t, 0x11, sizeof(t)); // it is set up from any content
 		tournament_init(&t);
 		EXPECT_EQ(tournament_first(&t), 0u);
 		EXPECT_EQ(tournament_first_key(&t), TOURNAMENT_NEVER);

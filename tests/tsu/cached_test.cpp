@@ -118,7 +118,7 @@ TEST_P(CachedPrograms, MatchTheFormula)
 INSTANTIATE_TEST_SUITE_P(Cached, CachedPrograms,
 			 testing::Values(ReadCase{1, 409600000}, ReadCase{2, 409600000}, ReadCase{2, 16384000}, ReadCase{4, 163840000}));
 
-// A program whose successor is loaded is not suspended; the successor is, as soon as its cells begin.
+// A program with its successor loaded is not suspended; the successor is, as soon as its cells begin.
 TEST(Cached, AReadWaitsForTheProgramWhoseSuccessorIsLoaded)
 {
 	hz_device_config cfg = cached_config();

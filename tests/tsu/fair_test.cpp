@@ -139,8 +139,8 @@ TEST_P(NoStarvation, EveryWaitIsBounded)
 		EXPECT_LT(txn->txn.start_ns, until) << "while the reads still came";
 	}
 }
-// Priority: the limit, what began before, and the other victims. FIFO: what was there before. Fair: before the second one of a lane,
-// each of seven read lanes may use what its first one used and an operation more at either end; besides the other lanes' victims.
+// Priority: the limit, earlier operations, and the other victims. FIFO: earlier ones. Fair: before the second one of a lane, each of seven
+// read lanes may use what its first one used and an operation more at either end; besides the other lanes' victims.
 INSTANTIATE_TEST_SUITE_P(Fair, NoStarvation,
 			 testing::Values(Bound{HZ_SCHED_PRIORITY, 2000000, 2000000 + 2 * one_read_ns + 3 * one_program_ns},
 					 Bound{HZ_SCHED_FIFO, 0, 16 * one_read_ns + 3 * one_program_ns},
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Fair, NoStarvation,
 					       7 * (one_program_ns + 2 * one_read_ns) + 2 * one_program_ns + one_erase_ns},
 					 Bound{HZ_SCHED_FAIR, 2000000, 2000000 + 2 * one_read_ns + 3 * one_program_ns}));
 
-// The order within a block holds under every schedule, whatever the streams say.
+// The order within a block holds under every schedule, for any streams.
 TEST(Fair, KeepsTheOrderOfABlock)
 {
 	for (hz_schedule schedule : {HZ_SCHED_PRIORITY, HZ_SCHED_FIFO, HZ_SCHED_FAIR}) {

@@ -165,7 +165,7 @@ TEST(MountTime, PlanesReadTheSamePageSideBySide)
 	EXPECT_EQ(tsu_mount_reads(r.tsu).pages, 9u);
 }
 
-// The answers of one die come back between those of the other, on the bus that they share, and none waits for the slow one.
+// The answers of one die come back between those of the other, on their shared bus, and none waits for the slow one.
 TEST(MountTime, ASlowDieHoldsUpNoOther)
 {
 	hz_device_config cfg = dies_config(1, 2);
@@ -180,7 +180,7 @@ TEST(MountTime, ASlowDieHoldsUpNoOther)
 	EXPECT_EQ(r.elapsed_ns(), command_ns + slc_read_ns * 350 / 100 + r.records_ns(1));
 }
 
-// A read of data takes its turn behind the records that were asked for.
+// A read of data takes its turn behind the requested records.
 TEST(MountTime, DataAreReadBehindRecords)
 {
 	MountRig r(rig::small_config());
@@ -192,7 +192,7 @@ TEST(MountTime, DataAreReadBehindRecords)
 	EXPECT_EQ(r.elapsed_ns(), 2 * records_ns + command_ns + slc_read_ns + r.transfer_ns(1));
 }
 
-// As if the same reads had gone through the queues: what the dies and channels account for is the same too.
+// As if the same reads had gone through the queues: the accounts of the dies and channels are the same too.
 TEST(MountTime, IsThatOfTheSameReadsAfterMount)
 {
 	MountRig r(dies_config(2, 3));
@@ -235,7 +235,7 @@ TEST(MountTime, NothingIsReadAndNothingIsTimedAfterwards)
 	EXPECT_GE(r.run(r.Rig::read(0, 3, 0, 2)).txn.start_ns, mounted_ns);
 }
 
-// A clock that cannot be charged is waited for.
+// On a clock that cannot be charged, mount waits.
 TEST(MountTime, PassesOnARealClockToo)
 {
 	hz_device_config cfg = rig::small_config();

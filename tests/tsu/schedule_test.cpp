@@ -59,7 +59,7 @@ TEST(Schedule, KeepsTheOrderOfABlockWhateverTheCauses)
 	EXPECT_TRUE(r.refusals.empty());
 }
 
-// An erase takes the class of the writes it follows; reads of a lower class that were there before it must still go first.
+// An erase takes the class of the writes before it; earlier reads of a lower class must still go first.
 TEST(Schedule, AnEraseWaitsForEarlierReadsOfItsBlock)
 {
 	Rig r(rig::small_config());
@@ -69,7 +69,7 @@ TEST(Schedule, AnEraseWaitsForEarlierReadsOfItsBlock)
 	EXPECT_EQ(start_order(r, {&program, &read, &erase, &other}), (std::vector<const Txn *>{&program, &read, &erase, &other}));
 }
 
-// Reads without end on one die: a program must not wait longer than the age limit and what had begun before.
+// Reads without end on one die: a program must not wait longer than the age limit and earlier operations.
 TEST(Schedule, NothingStarves)
 {
 	hz_device_config cfg = rig::small_config();
@@ -145,8 +145,8 @@ TEST(Schedule, ASuspendedEraseIsNotPutOffForever)
 	EXPECT_LE(erase.took_ns(), 2000000u + 2 * (200 + 56200 + 20000 + 5000) + 1200000);
 }
 
-// Random transactions of all kinds on several dies, submitted at random times with random data; the media aborts on any broken
-// rule, every read sees what its order promises, and time is conserved on every channel and die.
+// Random transactions of all kinds on several dies, submitted at random times with random data; the media aborts on any broken rule, every
+// read sees data according to its order, and time is conserved on every channel and die.
 static void random_work(hz_device_config cfg, uint64_t seed)
 {
 	SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(Schedule, EveryOption,
 			 testing::Combine(testing::Range(0u, 3u), testing::Range(0u, 4u), testing::Values(0u, 1u, 3u),
 					  testing::Values(1u, 3u)));
 
-// Statistics may begin anew at any instant, also in the middle of transfers and programs.
+// Statistics may restart at any instant, also in the middle of transfers and programs.
 TEST(Schedule, TimeIsConservedAfterAReset)
 {
 	hz_device_config cfg = rig::small_config();
@@ -296,7 +296,7 @@ TEST(Schedule, TimeIsConservedAfterAReset)
 	}
 }
 
-// The same independent channels give the same device times and statuses with one, two and four TSU threads, whatever the options.
+// The same independent channels give the same device times and statuses with one, two and four TSU threads, with any options.
 static std::vector<std::pair<uint64_t, int>> run_sharded(uint32_t threads, bool options)
 {
 	hz_device_config cfg = rig::small_config();
@@ -411,7 +411,7 @@ TEST(Schedule, PowerGoesWhileNothingIsToDoToo)
 	}
 }
 
-// A read that waits for a write of its block goes with it; when both have ended, the block's next write has its own class again.
+// A read waiting for a write of its block goes with it; when both have ended, the block's next write has its own class again.
 TEST(Schedule, ABlocksWritesKeepNoClassOfEarlierOnes)
 {
 	Rig r(rig::small_config());
@@ -440,7 +440,7 @@ TEST(Schedule, AShortCommandGetsTheBusBeforeData)
 	}
 }
 
-// Power goes while a read runs for which a program, or an erase, was suspended: what it had begun stays half done.
+// Power fails during a read with a program, or an erase, suspended: the suspended operation stays half done.
 TEST(Schedule, PowerCutTearsWhatIsSuspended)
 {
 	for (bool erase : {false, true}) {

@@ -76,7 +76,7 @@ TEST_P(DiesPerChannel, ReadThroughputMatchesTheFormula)
 		EXPECT_GE(elapsed, rounds * (c + k + x));
 		EXPECT_LE(elapsed, rounds * (c + k + x + (dies - 1) * c) + (dies - 1) * x);
 	} else {
-		// The bus never rests, but for the first array time, which hides the other dies' first commands.
+		// The bus never rests, but for the first array time: it hides the other dies' first commands.
 		EXPECT_EQ(elapsed, rounds * dies * (c + x) + k - (dies - 1) * c);
 	}
 	hz_log_flash log;
@@ -129,7 +129,7 @@ TEST_P(Planes, SameOffsetsRunTogether)
 }
 INSTANTIATE_TEST_SUITE_P(Timing, Planes, testing::Values(1, 2, 4));
 
-// Two planes whose pages come in another order: each page's two reads run together, though others of their plane are ahead of one.
+// Two planes with pages in different orders: each page's two reads run together, though others of their plane are ahead of one.
 TEST(Timing, ReadsJoinFromBehindOthersOfTheirPlane)
 {
 	hz_device_config cfg = rig::small_config();
@@ -140,7 +140,7 @@ TEST(Timing, ReadsJoinFromBehindOthersOfTheirPlane)
 	Txn &first = r.read(0, 3, 0, 2), &other = r.read(1, 3, 2, 2), &joins = r.read(1, 3, 0, 2), &last = r.read(0, 3, 2, 2);
 	Txn &third = r.read(0, 3, 0, 2), &late = r.read(1, 3, 0, 2);
 	r.submit_list({&first, &other, &last, &joins}); // the last one of its plane
-	r.submit(third), r.submit(late);                // behind what has been taken out
+	r.submit(third), r.submit(late);                // behind the removed ones
 	lt_host_run_until_idle();
 	EXPECT_EQ(third.txn.start_ns, late.txn.start_ns);
 	EXPECT_GT(late.txn.start_ns, other.txn.start_ns);
@@ -149,7 +149,7 @@ TEST(Timing, ReadsJoinFromBehindOthersOfTheirPlane)
 	EXPECT_LT(first.txn.start_ns, other.txn.start_ns);
 }
 
-// … but only if the first one came little before those that it passes: as many as a program unit has, on all planes.
+// … but only if the first one came little before those passed: as many as a program unit has, on all planes.
 TEST(Timing, ReadsDoNotPassThoseThatCameLater)
 {
 	for (uint32_t more : {0u, 1u}) {
@@ -170,7 +170,7 @@ TEST(Timing, ReadsDoNotPassThoseThatCameLater)
 	}
 }
 
-// First come, first served: what was written before is read before.
+// First come, first served: earlier writes go before later reads.
 TEST(Timing, ReadsDoNotPassWrites)
 {
 	hz_device_config cfg = rig::small_config();
@@ -231,8 +231,8 @@ TEST(Timing, FirmwareThatComesRoundLateChangesNoDeviceTime)
 	EXPECT_GE(program.delivered_ns, 5000000u);
 }
 
-// The hart is late, and what it has seen of another channel lies behind all of this: the die asks for the bus for a read, is told that the
-// data of the program in front are there, and only then gets the bus, as of a time at which they were not.
+// The hart is late, and its view of another channel is ahead of all of this: the die requests the bus for a read, is notified that the data
+// of the program in front have arrived, and only then gets the bus, as of a time before their arrival.
 TEST(Timing, DataThatComeWhileADieWaitsForTheBusAreNotForgottenByALateHart)
 {
 	hz_device_config cfg = rig::small_config();
@@ -281,8 +281,8 @@ TEST(Timing, ASlowDieTakesItsShareMoreAndRetriesRepeatTheRead)
 	EXPECT_EQ(s.run(s.read(0, 3, 0, 2)).took_ns(), 200u + 4 * 56200 + 20000);
 }
 
-// Planes of several dies cross one bus in turn. A die whose last data have crossed asks for its next command at that instant, and commands go
-// before data: another die's that waited do not make it sit through their transfer, so that the dies go on side by side.
+// Planes of several dies cross one bus in turn. A die with its last data just transferred requests its next command at that instant, and
+// commands go before data: another die's waiting data do not make it sit through their transfer, so that the dies go on side by side.
 TEST(Timing, ADieThatIsDoneAsksBeforeOthersData)
 {
 	hz_device_config cfg = rig::small_config();

@@ -1,5 +1,5 @@
-/* The FTL's one context, first argument everywhere: facts that all modules share, and a directory of the modules' states, of which each
- * looks into its own and those below it only. */
+/* The FTL's context, first argument of every function: facts shared by all modules, and a pointer to each module's state. A module uses
+ * its own state and the states of lower modules only. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_BASE_CONTEXT_H
 #define FTL_BASE_CONTEXT_H
@@ -19,12 +19,12 @@
 
 struct ftl_request;
 
-/* One thread of the FTL on a hart of its own or shared. What it points to is touched on its hart only. */
+/* One FTL thread, on a hart of its own or shared. Its state is touched on its hart only. */
 struct ftl_worker {
 	struct lt_thread thread; /* first: a transaction's owner leads back to its worker */
 	struct ftl *ftl;
 	uint32_t over;               /* lives of the controller up to this one have ended (request/io.h) */
-	uint32_t frontier;           /* of each stream, to which its writes go (places/places.h) */
+	uint32_t frontier;           /* its write frontier within each host stream (places/places.h) */
 	uint32_t cache_candidate;    /* map shard to borrow from next (map/flash_cache.h) */
 	struct hz_log_ftl counters;  /* written on this worker's hart only */
 	struct hz_log_ftl published; /* of the last ftl_publish */
@@ -52,20 +52,20 @@ struct ftl {
 	uint64_t zone_multiplier;  /* floor(2^64 / zone_size_sectors) + 1; 0: size 1 */
 	uint64_t conventional_end; /* LBAs [0, conventional_end) are conventional */
 	uint32_t zone_count;       /* the namespace's */
-	uint32_t all_zones;        /* with the backing zones, which follow them */
+	uint32_t all_zones;        /* the namespace's zones, then the backing zones */
 	uint8_t *zero_sector;
 	lt_word sequence;         /* next OOB sequence number */
-	lt_word homing;           /* zones whose data a loss of power brought to SLC and that are not at their place yet */
-	lt_word losses;           /* zones that failed with accepted data and of which no Flush has told yet */
+	lt_word homing;           /* zones with data that a power-fail dump left in SLC, not yet moved to their final place */
+	lt_word losses;           /* failed zones that lost acknowledged data, not yet reported by a Flush */
 	uint64_t mount_sequence;  /* highest one found at mount */
 	struct ftl_damage damage; /* found at mount */
 	struct hz_mount_report mount_report;
 	char text[256];          /* why mount failed */
-	struct ftl_watch *watch; /* NULL: nobody is to be told */
+	struct ftl_watch *watch; /* NULL: no watch */
 	uint32_t worker_count;
 	struct ftl_worker *workers;
 	uint8_t *owner; /* by zone of the namespace: its worker; NULL: commands go by their queues (routing.h) */
-	/* Dispatches a request on its worker: again, when what it waited for has happened. */
+	/* Dispatches a request on its worker: first, and again after each wait. */
 	void (*run)(struct ftl_worker *self, struct ftl_request *req);
 
 	struct extent **extent; /* by zone */
@@ -75,7 +75,7 @@ struct ftl {
 	struct trims *trims;
 	struct l2p *l2p;
 	struct superpage_pool *buffers; /* write buffers */
-	struct sector_pool *space;      /* what the buffers share; NULL: each has a superpage of its own */
+	struct sector_pool *space;      /* memory shared by the buffers; NULL: each has a superpage of its own */
 	struct keeper *keeper;          /* NULL: nothing outlasts a loss of power */
 	struct zone *zones;
 	struct zone_budget *budget;
@@ -96,7 +96,7 @@ static inline struct ftl_worker *worker_of(struct tsu_txn *txn) { return (struct
 /* n numbers in program order; returns the first. */
 static inline uint64_t sequence_take(struct ftl *ftl, uint32_t n) { return lt_add(&ftl->sequence, n); }
 
-/* Number of the zone that holds an LBA of the namespace or of a backing zone. Reciprocal multiplication: exact below 2^32. */
+/* Number of the zone of an LBA, of the namespace or of a backing zone. Reciprocal multiplication: exact below 2^32. */
 static inline uint32_t zone_number(const struct ftl *ftl, uint64_t lba)
 {
 	return (uint32_t)(ftl->zone_multiplier ? (uint64_t)(((unsigned __int128)lba * ftl->zone_multiplier) >> 64) : lba);
@@ -108,7 +108,7 @@ static inline bool is_conventional(const struct ftl *ftl, uint64_t lba) { return
 
 /* How much of the flash the check at the end of a run looks at. */
 
-/* Of the placed sectors of a large device one in so many, so that the end of a run comes soon: some 2^17 at most. */
+/* Sampling stride of the checks over placed sectors: at most some 2^17 samples, so that a run on a large device ends soon. */
 static inline uint32_t check_stride(const struct ftl *ftl) { return 1 + (uint32_t)((uint64_t)ftl->all_zones * ftl->capacity >> 17); }
 
 #endif

@@ -1,4 +1,4 @@
-/* Telling the watch: one event under way, whatever happens until it runs. */
+/* Notifying the watch: at most one event is pending. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/health.h"
 
@@ -12,7 +12,7 @@ static void watch_run(struct lt_event *event)
 	watch->changed(watch);
 }
 
-/* Post once until it runs: what changes meanwhile is seen then. */
+/* Post once until it runs: the event also covers changes made meanwhile. */
 void watch_tell(struct ftl *ftl)
 {
 	struct ftl_watch *watch = ftl->watch;

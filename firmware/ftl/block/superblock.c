@@ -1,4 +1,4 @@
-/* Free list, eraser and retirement of the superblocks that zones take: normal ones, and SLC ones for patches. */
+/* Free list, eraser and retirement of the superblocks of zones: normal ones, and SLC ones for patches. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "block/superblock.h"
 
@@ -65,7 +65,7 @@ uint32_t superblock_take(struct extent *ext, bool *hopeless)
 	return number;
 }
 
-/* Lock held: an erased superblock goes to the extent that waits longest, or to the free list. Returns the extent to kick. */
+/* Give an erased superblock to the extent waiting longest, or to the free list. Returns the extent to kick. Lock held. */
 static struct extent *hand_out(struct superblocks *sbs, uint32_t number)
 {
 	struct waiter *waiter = waiter_pop(&sbs->waiting);
@@ -176,7 +176,7 @@ void superblocks_kick(struct ftl_worker *self)
 		pool_kick(self, self->ftl->patches);
 }
 
-/* Nothing can come any more: those that wait learn it by what they are granted. Lock held; returns their list. */
+/* No superblock can become free any more: all waiters are refused (granted UINT32_MAX). Lock held; returns their list. */
 static struct waiter *hopeless_waiters(struct superblocks *sbs)
 {
 	struct waiter *waiting = sbs->waiting.head;

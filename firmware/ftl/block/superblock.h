@@ -1,5 +1,5 @@
-/* Superblocks that zones take whole: erased ones for zones that need one, erasing of released ones through the TSU, retirement of bad ones.
- * Two pools: normal superblocks, and the SLC superblocks that zones have for good, as patches beyond a superblock or whole.
+/* Superblocks, the unit of allocation of zones: allocation of erased ones, erasing of released ones through the TSU, retirement of bad
+ * ones. Two pools: normal superblocks, and SLC superblocks, permanent parts of zones: a patch beyond a superblock, or the whole zone.
  *
  * Class BLOCK protects everything here, one lock per pool. A superblock with one bad block is retired whole: zones stay contiguous. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -17,7 +17,7 @@ enum { ERASE_JOBS = 4 }; /* superblocks erased at the same time */
 struct superblock {
 	uint8_t state;
 	uint32_t erases;       /* so far, of its most worn block */
-	lt_word reads;         /* host reads since the erase, and at mount what the media had counted; with refresh_reads */
+	lt_word reads;         /* host reads since the erase, plus the media's count at mount; with refresh_reads */
 	uint32_t next;         /* in the free or the dirty FIFO, as index */
 	struct extent *notify; /* kicked once it is erased or retired */
 };
@@ -39,8 +39,8 @@ struct superblocks {
 	struct superblock_fifo free, dirty;
 	struct waiter_queue waiting;
 	lt_word erases, bad;       /* of all superblocks, counted under the lock; read without it, too */
-	uint32_t moving;           /* superblocks that a running relocation will give back */
-	struct extent *background; /* kicked when one is erased that nobody waits for; or NULL */
+	uint32_t moving;           /* superblocks to be released by running relocations */
+	struct extent *background; /* kicked when an erased superblock finds no waiter; or NULL */
 	struct erase_job job[ERASE_JOBS];
 };
 
@@ -48,8 +48,8 @@ void superblocks_init(struct ftl *ftl, struct arena *arena);
 /* Lock held. An erased superblock, or SLC superblock if the extent is in its patch; or SUPERBLOCK_NONE: then it is queued, and kicked when
  * for_superblock.granted holds one + 1, or UINT32_MAX: there will be none. *hopeless: none is free and none will be: it was not queued. */
 uint32_t superblock_take(struct extent *ext, bool *hopeless);
-/* Lock held, for a move in the background, which will give one back: an erased one of this kind that nobody else waits for, already promised
- * back; or SUPERBLOCK_NONE: kicked when there may be one. */
+/* Take an erased superblock of this kind, already promised back, for a background move: only if no other extent waits. SUPERBLOCK_NONE:
+ * the extent is kicked when there may be one. Lock held. */
 uint32_t superblock_take_spare(struct extent *ext, bool slc);
 /* … it has not been used. */
 void superblock_untake(struct ftl_worker *self, uint32_t number);
@@ -59,10 +59,10 @@ uint64_t superblock_count_read(struct ftl *ftl, uint32_t number);
 void superblock_release(struct ftl_worker *self, uint32_t number, struct extent *notify);
 /* A program failed in it: never used again. */
 void superblock_retire(struct ftl_worker *self, uint32_t number);
-/* +1: this used superblock will be released soon; -1: it has been. So nobody despairs of it meanwhile. */
+/* +1: this used superblock will be released soon; -1: it has been released. Waiters do not fail meanwhile. */
 void superblock_promise(struct ftl *ftl, uint32_t number, int count);
 uint32_t superblock_erases(struct ftl *ftl, uint32_t number);
-/* Spare and wear of those that zones take. Any hart, no lock. */
+/* Spare and wear of the superblocks of zones. Any hart, no lock. */
 void superblocks_health(const struct ftl *ftl, struct ftl_health *out);
 /* Erases of all superblocks of a pool, and how many there are. */
 void superblocks_wear(struct ftl *ftl, bool slc, uint64_t *erases, uint64_t *count);

@@ -13,28 +13,28 @@
 #include "places/places.h"
 #include "slc/slc.h"
 
-/* Which superpage buffer a zone of the namespace gets. */
+/* Binding policies: the superpage buffer of a zone of the namespace. */
 
 struct extent;
 struct superpage_pool;
 
-/* The buffer that the extent gets, if it is free, or waits for. Class BUFFER held. O(1), or O(buffers) where it must compare. */
+/* The buffer for the extent, free or to be waited for. Class BUFFER held. O(1), or O(buffers) where buffers are compared. */
 typedef uint32_t binding_fn(const struct superpage_pool *pool, const struct extent *ext);
 
 extern binding_fn *const binding_policies[]; /* by enum hz_buffer_binding */
 
-/* Idle buffers: one that holds data which are not durable and has got no new ones for buffer_idle_ns is flushed, as if a host had
- * asked for it. Device time; with buffer_idle_ns 0 no timer is ever armed. */
+/* Idle buffers: a buffer with volatile data and no new ones for buffer_idle_ns is flushed as if by a host. Device time; with
+ * buffer_idle_ns 0 no timer is ever armed. */
 
 struct ftl_worker;
 struct write_buffer;
 struct extent;
 
-/* A timer belongs to the hart that armed it, so it is never moved: data only leave their time in the buffer, and a timer that runs
- * too early arms itself again. */
+/* A timer belongs to the hart that armed it, so it is never moved: landing data only store their time in the buffer, and a timer that
+ * fires early re-arms. */
 struct idle_watch {
-	struct lt_timer timer;     /* first: leads back to its bank, whose first member this is */
-	struct ftl_worker *worker; /* on whose hart it runs; of whoever set `armed` */
+	struct lt_timer timer;     /* first: leads back to its bank (its first member is this) */
+	struct ftl_worker *worker; /* worker of the hart that armed it */
 	lt_word armed;             /* 1: the timer is armed or about to be */
 	uint64_t last_ns;          /* when data last landed; under the zone's lock, as all of the buffer's content */
 };
@@ -44,12 +44,13 @@ void idle_touch(struct ftl_worker *self, struct extent *ext);
 
 /* Banks: the memory of superpage buffers, and how zones take it from each other.
  *
- * * fair: who waits is in a queue, and gets the bank when it is given away.
- * * polled: who finds it taken asks again after `buffers.poll`, and so does its last owner; who asks first gets it.
- * * kept: as fair, but an owner that goes on writing has it until the zone is full. Backing zones give way to each other all the same.
+ * * fair: waiters queue, and get the bank when it is given away.
+ * * polled: a zone that finds the bank taken asks again after `buffers.poll`, and so does its last owner; the first to ask gets it.
+ * * kept: as fair, but an owner keeps the bank while it writes, until the zone is full. Backing zones give way to each other all the
+ * same.
  *
- * With `buffers.release: transferred` a zone lends the bank as soon as the dies' registers have all that is in it. What is under way stays
- * in its write_buffer, which stands for the registers, and the bank's next owner fills a spare one. There are two for each die: as many
+ * With `buffers.release: transferred` a zone lends the bank as soon as the dies' registers have all its data. Programs in flight stay in
+ * its write_buffer, which stands for the registers, and the bank's next owner fills a spare one. There are two for each die: as many
  * programs can be there. If none is spare, the bank stays until something has been programmed. */
 
 struct arena;
@@ -58,35 +59,36 @@ struct bank {
 	struct idle_watch idle; /* first: leads back to its bank */
 	uint32_t index;
 	struct extent *owner;         /* class BUFFER */
-	struct waiter_queue queue;    /* class BUFFER: who waits for it */
+	struct waiter_queue queue;    /* class BUFFER: waiting extents */
 	lt_word waiting;              /* how many; a hint outside the lock */
-	lt_word fill;                 /* sectors not yet durable: what eviction policies look at */
-	struct write_buffer *at_hand; /* owner's: for the next one, unless that has a buffer */
+	lt_word fill;                 /* sectors not yet durable, for eviction policies */
+	struct write_buffer *at_hand; /* owner's: its next write buffer, unless the extent has one */
 };
 
-/* A zone that asks again; under its lock. */
+/* A zone polling for a bank; under its lock. */
 struct poll {
 	struct lt_timer timer; /* first: leads back to its zone */
 	struct extent *ext;
-	struct ftl_worker *worker; /* on whose hart the timer runs */
+	struct ftl_worker *worker; /* worker of the timer's hart */
 	uint64_t next_ns;          /* no sooner */
 	struct bank *waits;        /* counted there */
 	bool armed, asked;
 };
 
 /* Extent's lock held for all of them. */
-/* True: the bank is somebody else's; what is under way stays with the extent. */
+/* True: the bank has another owner; programs in flight stay with the extent. */
 bool bank_lend(struct ftl_worker *self, struct extent *ext);
 
 void handover_init(struct ftl *ftl, struct arena *arena);
 
-/* Superpage buffers (ConZone): a small pool shared by all zones. A buffer holds one superpage as a ring of flush units of the extent it is
- * bound to; if buffers share their memory (memory.h) the ring is longer, up to a zone, and what is complete stays in it until the
- * memory is needed.
+/* Superpage buffers (ConZone): a small pool shared by all zones. A buffer holds one superpage as a ring of flush units of the extent it
+ * is bound to; if buffers share their memory (memory.h) the ring is longer, up to a zone, and complete units stay in it until the memory
+ * is needed.
  *
- * Class BUFFER protects who owns which buffer's memory (its bank) and who waits; the content belongs to the owner's lock. A buffer is
- * handed over when everything in it is durable: full units programmed, the partial one staged in SLC. With `buffers.release: transferred`
- * its memory is handed over when the registers of the dies have all of it; what is under way then has no bank (handover.h). */
+ * Class BUFFER protects the owner and the waiters of each buffer's memory (its bank); the content belongs to the owner's lock. A buffer
+ * is handed over when everything in it is durable: full units programmed, the partial one staged in SLC. With `buffers.release:
+ * transferred` its memory is handed over when the registers of the dies have all of it; programs in flight then have no bank
+ * (handover.c). */
 
 enum unit_state {
 	UNIT_EMPTY,
@@ -108,9 +110,9 @@ struct flush_unit {
 	bool failed;
 	bool staged;                   /* some of its sectors have copies in SLC */
 	bool folded;                   /* they are back in the ring */
-	bool ends_superpage;           /* of flush: superpage: when it is complete, what is before it is programmed too */
+	bool ends_superpage;           /* flush: superpage: once complete, earlier units are programmed too */
 	uint16_t pending;              /* programs under way */
-	uint16_t loading;              /* … whose data are not in a register yet; only with release: transferred */
+	uint16_t loading;              /* … data not yet in a register; only with release: transferred */
 	uint32_t start, data_end, end; /* zone offsets; padding from data_end on */
 	uint64_t not_before_ns;        /* when the last data will have crossed the link */
 	struct buffer_txn *txn;        /* one per plane of the unit; a patch's unit is one program */
@@ -119,49 +121,49 @@ struct flush_unit {
 /* Premature flush: [from, to) of the filling unit on its way to SLC. */
 struct stage {
 	uint32_t from, to, pending; /* pending: programs under way; 0 = idle */
-	uint32_t loading;           /* … whose data are not in a register yet; only with release: transferred */
+	uint32_t loading;           /* … data not yet in a register; only with release: transferred */
 	bool refused;               /* some of them: the SLC log is worn out */
 	struct slc_write *piece;
 };
-/* Read back of staged sectors into the ring. Where they are is looked up before. */
+/* Read back of staged sectors into the ring. Their addresses are looked up first. */
 struct fold {
 	struct ftl_request request; /* waits for table pages of the map */
 	uint32_t pending, tries;    /* pending: reads under way, or the look-up; 0 = idle */
 	bool failed;
 	struct buffer_txn *txn; /* one per sector */
 	ppa_t *ppa;
-	uint8_t **memory; /* of shared memory's buffers, which has to be at hand: one per sector; else NULL */
+	uint8_t **memory; /* slots of shared memory, by sector; NULL: not shared */
 };
 
 struct write_buffer {
-	struct bank *bank; /* its memory, or NULL: that is another's, and what is under way lies in the dies' registers */
+	struct bank *bank; /* its memory; NULL: handed over, and the programs in flight are in the dies' registers */
 	struct write_buffer *next_spare;
-	struct extent *lent; /* class BUFFER: whose bank has become another's, until nothing is under way any more; or NULL */
+	struct extent *lent; /* class BUFFER: extent that lent its bank, until its programs end; or NULL */
 	struct extent *ext;  /* owner as long as something is in the buffer; set under its lock */
 	uint8_t **memory;    /* by slot */
 	struct hz_oob *oob;  /* by slot */
 	ppa_t *staged;       /* by slot: addresses in SLC (staged.h) */
 	struct flush_unit *unit;
-	uint32_t oldest;    /* unit that becomes durable next */
-	uint32_t next;      /* unit that is programmed next: those from oldest to it are on their way, or have arrived */
-	uint32_t in_flight; /* units that are being programmed */
-	uint32_t loading;   /* … whose data are not in registers yet; only with release: transferred */
-	uint32_t used;      /* sectors that have landed since it got the bank */
+	uint32_t oldest;    /* next unit to become durable */
+	uint32_t next;      /* next unit to program: [oldest, next) are in flight or done */
+	uint32_t in_flight; /* units being programmed */
+	uint32_t loading;   /* … data not yet in registers; only with release: transferred */
+	uint32_t used;      /* sectors landed since it got the bank */
 	struct stage stage;
 	struct fold fold;
-	struct buffer_space space; /* of the memory that all share */
+	struct buffer_space space; /* its part of the shared memory */
 };
 
 struct superpage_pool {
 	struct lt_lock lock;
 	uint32_t count, shared; /* banks; the first `shared` are for the zones of the namespace, the rest for backing zones */
-	uint32_t buffers;       /* one for each bank, and with release: transferred some whose data lie in registers */
+	uint32_t buffers;       /* one for each bank, and with release: transferred spares for data in registers */
 	uint32_t slots, units;  /* of each buffer; units: of the finer grid */
 	struct unit_grid {
 		uint32_t units, sectors; /* flush units of a buffer, and how long one is */
 		uint16_t *slot_unit;     /* slot → flush unit */
 		uint16_t *slot_in_unit;
-	} grid[2]; /* [1]: of zones that are in their patch */
+	} grid[2]; /* [1]: of zones in their patch */
 	struct bank *bank;
 	struct write_buffer *buffer, *spare;   /* spare: class BUFFER, by next_spare */
 	struct poll *poll;                     /* of each zone; handover: polled */
@@ -173,15 +175,15 @@ struct superpage_pool {
 
 /* The flush units of a superpage buffer: a ring, filled in order, programmed in order. Extent's lock held. */
 
-/* What was staged stays in SLC; only the fill position is taken up again. */
+/* Resume the fill position; staged sectors stay in SLC. */
 void units_bind(struct extent *ext, struct write_buffer *buffer);
 /* Empty all units and take the buffer off the extent. */
 void units_drop(struct ftl_worker *self, struct extent *ext);
-/* The unit that sector `landed` goes to, ready to fill; NULL: it is still being programmed. */
+/* The unit of sector `landed`, ready to fill; NULL: it is still being programmed. */
 struct flush_unit *units_fill(struct extent *ext);
-/* The unit that holds data but is not complete, or NULL. Bound. */
+/* The partial unit, or NULL. Bound. */
 struct flush_unit *units_partial(const struct extent *ext);
-/* The extent has become durable as far as extent_on_flash says: who looks at that without the lock sees it. */
+/* Publish the durable offset (extent_on_flash) for readers without the lock. */
 void units_note_fill(struct extent *ext);
 /* All units in a buffer are of one kind: the superblock is complete on flash before the first sector of the patch lands. */
 static inline const struct unit_grid *units_grid(const struct extent *ext) { return &ext->ftl->buffers->grid[extent_in_patch(ext)]; }
@@ -192,7 +194,7 @@ static inline struct flush_unit *unit_of(const struct extent *ext, uint32_t slot
 
 /* Folding staged sectors back into a superpage buffer. */
 
-/* Extent's lock held. The staged sectors of the oldest unit, which is complete, come into the ring; then the extent's pump goes on. */
+/* Read the staged sectors of the oldest unit, which is complete, into the ring; then the extent's pump goes on. Extent's lock held. */
 void fold_start(struct ftl_worker *self, struct extent *ext);
 
 #endif

@@ -12,7 +12,7 @@ static struct bank *bank_choice(const struct superpage_pool *pool, const struct 
 	return &pool->bank[extent_is_backing(ext) ? pool->of_frontier[ext->frontier] : pool->choose(pool, ext)];
 }
 
-/* What it has under way stays where it is. */
+/* Programs in flight stay in their write buffer. */
 static void bank_bind(struct extent *ext, struct bank *bank)
 {
 	if (!ext->buffer) {
@@ -49,7 +49,7 @@ static struct bank *bank_ask(struct superpage_pool *pool, struct extent *ext, st
 	return bank;
 }
 
-/* Who has it is kicked to give way. */
+/* Kick the owner to give way. */
 static bool take_or_queue(struct ftl_worker *self, struct extent *ext)
 {
 	struct extent *owner;
@@ -78,7 +78,7 @@ void buffer_granted(struct extent *ext)
 	bank_bind(ext, &ext->ftl->buffers->bank[bank - 1]);
 }
 
-/* Class BUFFER held: who is next, or NULL. */
+/* Next waiter, or NULL. Class BUFFER held. */
 static struct waiter *bank_pass_on(struct bank *bank)
 {
 	struct waiter *next = waiter_pop(&bank->queue);
@@ -96,7 +96,7 @@ static struct waiter *bank_pass_on(struct bank *bank)
 
 static void poll_again(struct lt_timer *timer);
 
-/* A timer that is armed may be another hart's, and fire too soon: then it is armed anew. */
+/* The timer may have been armed on another hart and fire early; it then re-arms. */
 static void poll_arm(struct ftl_worker *self, struct poll *poll)
 {
 	if (poll->armed)
@@ -167,7 +167,7 @@ static bool take_or_poll(struct ftl_worker *self, struct extent *ext)
 	return false;
 }
 
-/* Nobody wants it here any more: the write was taken back. */
+/* The write was taken back: stop polling. */
 static void poll_stop(struct superpage_pool *pool, struct poll *poll)
 {
 	struct lt_lock_node node;
@@ -184,7 +184,7 @@ static void poll_again(struct lt_timer *timer)
 	struct lt_lock_node node;
 
 	if (tsu_is_off(self->ftl->tsu))
-		return; /* nobody gives anything away any more */
+		return; /* no hand-over any more */
 	lt_lock_acquire(&poll->ext->lock, &node);
 	poll->armed = poll->asked = false;
 	extent_pump(self, poll->ext);
@@ -206,7 +206,7 @@ bool buffer_refuse(struct ftl_worker *self, struct extent *ext)
 
 /* --- both --- */
 
-/* A call, so that who has one need not save registers. */
+/* noinline: an owner of a buffer saves no registers. */
 static __attribute__((noinline)) bool ask_for_bank(struct ftl_worker *self, struct extent *ext)
 {
 	if (banks_are_polled(self->ftl) && !extent_is_backing(ext))
@@ -227,7 +227,7 @@ static void spare_put(struct superpage_pool *pool, struct write_buffer *buffer)
 	pool->spare = buffer;
 }
 
-/* Class BUFFER held: nobody fills the buffer. */
+/* The buffer is not being filled. Class BUFFER held. */
 static void bank_put(struct superpage_pool *pool, struct bank *bank, struct write_buffer *buffer)
 {
 	if (bank && !bank->at_hand)
@@ -269,7 +269,7 @@ static bool bank_refill(struct superpage_pool *pool, struct bank *bank)
 	return bank->at_hand;
 }
 
-/* What has been staged of a unit that is not complete is read back before that is programmed. */
+/* Staged sectors of an incomplete unit are read back before it is programmed. */
 bool bank_lend(struct ftl_worker *self, struct extent *ext)
 {
 	struct superpage_pool *pool = self->ftl->buffers;
@@ -334,7 +334,7 @@ void idle_touch(struct ftl_worker *self, struct extent *ext)
 	idle_arm(self, idle);
 }
 
-/* Zone lock held: flush now, or look again later. What is on its way to flash already needs no help. */
+/* Flush now, or look again later. Units in flight need no flush. Zone lock held. */
 static void idle_look_at(struct ftl_worker *self, struct extent *ext, struct idle_watch *idle)
 {
 	if (extent_on_flash(ext) == ext->landed || ext->failed)
@@ -350,7 +350,7 @@ static void idle_look_at(struct ftl_worker *self, struct extent *ext, struct idl
 	extent_pump(self, ext);
 }
 
-/* From here on data that land arm the timer anew; those that landed before are looked at here. */
+/* From here on landing data re-arm the timer; earlier ones are handled here. */
 static void idle_run(struct lt_timer *timer)
 {
 	struct bank *bank = (struct bank *)timer;

@@ -14,9 +14,9 @@
 #include "slc/slc.h"
 #include "tsu/tsu_keep.h"
 
-/* Memory that all write buffers share: lent for what lands, given back when it is on flash or thrown away. */
+/* Memory shared by all write buffers: lent to landing sectors, given back when they are on flash or dropped. */
 
-enum { GIVE_PIECE = SLOTS_PIECE }; /* most sectors that come back under one acquisition of the lock */
+enum { GIVE_PIECE = SLOTS_PIECE }; /* most sectors given back under one acquisition of the lock */
 
 /* Padding and folded sectors have other memory. */
 static bool is_lent(const struct sector_pool *pool, const uint8_t *memory) { return memory >= pool->memory && memory < pool->end; }
@@ -53,7 +53,7 @@ bool space_pressed(const struct extent *ext)
 	       (buffer->lent[SPACE_GUARDED] && account_pressed(&pool->space[SPACE_GUARDED]));
 }
 
-/* Lock held. The account from which a sector that must outlast a loss of power comes: what is buffered before it comes over first. */
+/* The account for a sector that must outlast a power cut: earlier buffered sectors move over to it first. Lock held. */
 static enum space_account guard_before(struct sector_pool *pool, struct extent *ext)
 {
 	struct buffer_space *buffer = &ext->buffer->space;
@@ -109,7 +109,7 @@ static uint32_t lend_counted(struct ftl_worker *self, struct extent *ext, uint32
 	lt_lock_release(&pool->lock, &node);
 	self->counters.waits_space += !room;
 	if (after && !before)
-		buffers_kick(self); /* everybody who has something in one looks at what is pressed */
+		buffers_kick(self); /* every bound extent programs from pressed accounts */
 	return room;
 }
 
@@ -124,7 +124,7 @@ static uint32_t take_slots(struct ftl_worker *self, struct extent *ext, uint32_t
 	return slots_take(self->ftl->space->slots, &buffer->space.stash, home_of(self), &buffer->memory[ext->landed_slot], wanted);
 }
 
-/* Nobody may have put one back between the look and the queue: who puts one back looks at the queue afterwards. */
+/* Memory may have come back between the look and the queueing: a giver looks at the queue afterwards. */
 static uint32_t wait_or_take(struct ftl_worker *self, struct extent *ext, uint32_t wanted)
 {
 	struct sector_pool *pool = self->ftl->space;
@@ -136,7 +136,7 @@ static uint32_t wait_or_take(struct ftl_worker *self, struct extent *ext, uint32
 	return take_slots(self, ext, wanted);
 }
 
-/* What is lent in all is a word that all harts change: it is kept for who flushes by it only. */
+/* The total lent is a word that all harts change: it is kept for flush by memory only. */
 static bool comes_to_be_pressed(const struct ftl *ftl, struct space *space, uint32_t count)
 {
 	uint64_t before;
@@ -237,7 +237,7 @@ void space_landed(struct extent *ext)
 		ext->guarded = ext->landed;
 }
 
-/* Who waited when memory came back tries again; who waits anew meanwhile waits for the next time. */
+/* Wake the extents queued before memory came back; later ones wait for the next time. */
 static void wake(struct ftl_worker *self, struct space *space)
 {
 	struct sector_pool *pool = self->ftl->space;
@@ -405,8 +405,8 @@ static void shard_put(struct slot_shard *shard, uint8_t *const *memory, uint32_t
 
 /* --- without a lock --- */
 
-/* The head names the first free slot, and how often it has been changed: a slot that left and came back makes another head. The links are
- * apart from the slots, since who is late may still follow one of a slot that another hart has filled with data. */
+/* The head has the first free slot and a change count, so that a slot that left and came back makes another head (ABA). The links are
+ * apart from the slots: a slow hart may still follow the link of a slot already filled with data. */
 struct slot_link {
 	lt_word next; /* number of a slot */
 	uint8_t *memory;
@@ -555,7 +555,7 @@ struct slot_store *slots_make(struct arena *arena, uint32_t kind, uint8_t *memor
 	return store;
 }
 
-/* No lock: nobody else is there yet. Shards give in turn. */
+/* At boot, no lock. Shards give in turn. */
 static uint8_t *slot_at_boot(struct slot_store *store)
 {
 	struct slot_shard *fullest = store->shard;

@@ -8,9 +8,9 @@
 #include "base/extent.h"
 #include "lt/lock.h"
 
-/* Slots: free sectors of the memory that write buffers share, kept as zone-aware buffer management does (ZUFS, FAST 2026, 4.2). A buffer has
- * a stash of the slots that it is sure of; only those beyond are in the store, which all harts share. So a zone of which little is buffered
- * touches no shared word, and one that is written hard takes what others do not use.
+/* Slots: free sectors of the memory that write buffers share, kept as zone-aware buffer management does (ZUFS, FAST 2026, 4.2). A buffer
+ * has a stash of its reserved slots; only slots beyond are in the store, shared by all harts. So a zone with little buffered data
+ * touches no shared word, and a zone under heavy writes takes the slots that others leave unused.
  *
  * The store is one stack under a lock, a stack for each worker under its lock, or one stack without a lock (enum hz_buffer_slots). */
 
@@ -27,7 +27,7 @@ struct slot_stash {
  * kind: enum hz_buffer_slots, but not accounts; locks: of the shards, 1 or more, class BUFFER from index `first_lock` on. */
 struct slot_store *slots_make(struct arena *arena, uint32_t kind, uint8_t *memory, uint32_t stride, uint32_t total, uint32_t shards,
 			      uint32_t first_lock);
-/* A stash with `sure` slots out of the store, which must have them. Before the harts run. */
+/* A stash with `sure` slots from the store, which must have them. Before the harts run. */
 void slots_stash(struct arena *arena, struct slot_store *store, struct slot_stash *stash, uint32_t sure);
 
 /* At most `wanted` slots into memory[], those of the stash first; returns how many. home: the caller's worker. Any hart, stash's lock held. */
@@ -39,29 +39,29 @@ enum { SLOTS_PIECE = 64 };
 /* Harts idle: how many slots the store holds. */
 uint32_t slots_count(const struct slot_store *store);
 
-/* A write buffer's part in the memory that all buffers share; see memory.h. */
+/* A write buffer's part of the memory shared by all buffers. */
 
 enum space_account { SPACE_VOLATILE, SPACE_GUARDED, SPACES };
 
 /* Owner's lock. Sectors at or beyond the extent's `guarded` are of the volatile account. */
 struct buffer_space {
 	uint32_t lent[SPACES];
-	uint8_t last;  /* account of what was lent last, and lands now */
-	struct noted { /* what the image knows of it: sectors of this zone before `end` */
+	uint8_t last;  /* account of the last loan, the one that lands now */
+	struct noted { /* range noted in the image: sectors of this zone before `end` */
 		uint32_t zone, generation, end;
 	} noted;
-	struct slot_stash stash; /* free slots that are this buffer's; empty with `slots: accounts` */
+	struct slot_stash stash; /* free slots of this buffer; empty with `slots: accounts` */
 };
 
-/* Memory that all write buffers share, sector by sector (selective power-loss protection, Yang et al. 2022, 4.3): a buffer is then a ring
- * of places for a zone's sectors, of which only those that hold data have memory.
+/* Memory that all write buffers share, sector by sector (selective power-loss protection, Yang et al. 2022, 4.3): a buffer is then a
+ * ring of places for a zone's sectors, with memory only for places that hold data.
  *
- * Two accounts: what capacitors keep alive when power goes (plp_bytes), and the rest. Of each account every buffer is sure of one flush
- * unit, so that a unit that was begun can always be completed and then programmed, which gives memory back. An account is *pressed* when
- * more of it is lent than buffer_flush_percent, or when somebody waits for it: then everything that is buffered from it is programmed.
+ * Two accounts: memory kept alive by capacitors (plp_bytes), and the rest. Every buffer has one flush unit reserved in each account, so
+ * that a partial unit can always be completed and programmed, which gives memory back. An account is *pressed* when more of it is lent
+ * than buffer_flush_percent, or when an extent waits for it: then everything buffered from it is programmed.
  *
- * How free memory is kept is a choice (`buffers.slots`): counted for each buffer under the pool's lock (accounts), or in slots (slots.h),
- * where that lock is for waiting only and all memory is of one account.
+ * How free memory is kept is a choice (`buffers.slots`): counted for each buffer under the pool's lock (accounts), or in slots, where
+ * that lock is for waiting only and all memory is of one account.
  *
  * Class BUFFER, index 1. Taken under an extent's lock. */
 
@@ -71,15 +71,15 @@ struct sector_pool {
 	struct lt_lock lock;
 	uint8_t *memory, *end; /* all of it */
 	uint32_t total;
-	struct slot_store *slots; /* NULL: accounts, and what is free is in the stack */
+	struct slot_store *slots; /* NULL: accounts, free memory is in the stack */
 	uint8_t **free;
 	uint32_t free_count;
 	bool closed;        /* power has gone */
-	struct nand *media; /* whose memory is kept alive */
+	struct nand *media; /* media of the memory kept alive */
 	struct space {
 		uint32_t limit, threshold; /* sectors */
-		uint32_t sure;             /* that a buffer can have at any time */
-		uint32_t shared;           /* how many may be lent beyond what buffers are sure of */
+		uint32_t sure;             /* most that a buffer can ever have */
+		uint32_t shared;           /* most that may be lent beyond the reservations */
 		uint32_t shared_lent;
 		lt_word lent;    /* in all; slots: kept with `flush: short` only. Accounts: written under the lock */
 		lt_word waiting; /* extents in the queue; written under the lock */
@@ -92,18 +92,18 @@ void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers);
 
 /* All with the extent's lock held, and the extent bound. */
 
-/* Memory for at most `wanted` sectors from `landed` on; returns for how many, 0: the extent is kicked when there may be some. guarded: they
- * must outlast a loss of power, and so must all that lies before them in the zone, which is brought over to that account; if that cannot
- * be, memory of the other account is lent. The caller lands what it was lent, at once. */
+/* Lend memory for at most `wanted` sectors from `landed` on; returns the number, 0: the extent is kicked when there may be some.
+ * guarded: they must outlast a power cut, as must all earlier sectors of the zone, which move over to that account; if that is
+ * impossible, memory of the other account is lent. The caller lands these sectors at once. */
 uint32_t space_lend(struct ftl_worker *self, struct extent *ext, uint32_t wanted, bool guarded);
-/* On a device with capacitors, clock frozen, while `sectors` sectors land: the image comes to know what they keep alive (nand.h, keep), and
- * what they do not any more. */
+/* On a device with capacitors, clock frozen, while `sectors` sectors land: note in the image the memory that capacitors keep alive, and
+ * the memory they no longer do (nand.h, keep). */
 void space_note(struct extent *ext, uint32_t sectors);
-/* What was just lent has landed: as far as it outlasts a loss of power, `guarded` says so. */
+/* The last loan has landed: raise `guarded` if it outlasts a power cut. */
 void space_landed(struct extent *ext);
-/* Memory of [from, to) goes back, as far as it was lent. */
+/* Give back lent memory of [from, to). */
 void space_give(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to);
-/* Is an account that holds data of the extent pressed? */
+/* True if an account with data of the extent is pressed. */
 bool space_pressed(const struct extent *ext);
 
 /* Power has gone: nothing is lent any more. No extent's lock held. */

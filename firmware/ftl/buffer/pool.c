@@ -1,4 +1,4 @@
-/* The pool of write buffers: which zone has which, and what lands in one. */
+/* The pool of write buffers: binding buffers to zones, and landing data in them. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/buffer.h"
 #include "buffer/buffer_internal.h"
@@ -17,7 +17,7 @@ void buffers_kick(struct ftl_worker *self)
 	}
 }
 
-/* Policies that bind superpage buffers to zones. */
+/* Binding policies. */
 
 static uint32_t choose_modulo(const struct superpage_pool *pool, const struct extent *ext) { return pool->home[ext->index]; }
 
@@ -34,7 +34,7 @@ static uint32_t choose_free_or(const struct superpage_pool *pool, bool (*better)
 	return best;
 }
 
-/* Who already has waiters gives way anyway: spread the waiting first. */
+/* A bank with waiters gives way anyway: spread the waiting first. */
 static bool fuller(struct bank *a, struct bank *b)
 {
 	uint64_t waiting_a = lt_load(&a->waiting), waiting_b = lt_load(&b->waiting);
@@ -50,7 +50,7 @@ static uint32_t choose_first_free(const struct superpage_pool *pool, const struc
 	return choose_free_or(pool, fuller);
 }
 
-/* As many buffers as active zones: only a zone that is FULL and still being programmed can be in the way. */
+/* One buffer per active zone: only a FULL zone still being programmed can be in the way. */
 static uint32_t choose_per_zone(const struct superpage_pool *pool, const struct extent *ext)
 {
 	(void)ext;
@@ -63,9 +63,9 @@ binding_fn *const binding_policies[HZ_BINDINGS] = {
 	[HZ_BIND_PER_ZONE] = choose_per_zone,
 };
 
-/* The pool of superpage buffers: who has which, and what lands in one. */
+/* The pool of superpage buffers: owners and landing. */
 
-/* --- what is in it --- */
+/* --- content --- */
 
 bool buffer_has_memory(const struct extent *ext) { return ext->buffer->bank; }
 
@@ -82,7 +82,7 @@ bool buffer_quiet(const struct extent *ext)
 	return !buffer || (!buffer->in_flight && !buffer->stage.pending && !buffer->fold.pending);
 }
 
-/* All of it is in registers: whole units, and of one that is not complete what has been staged. */
+/* True if all units are in registers, and the staged part of a partial one is in SLC. */
 static bool superpage_loaded(const struct extent *ext)
 {
 	const struct write_buffer *buffer = ext->buffer;
@@ -257,7 +257,7 @@ void buffers_init(struct ftl *ftl, struct arena *arena)
 
 /* Landing: accepted data come into the buffer at the extent's fill position. */
 
-/* A ring that has no place left is written out. Backing zones are not guarded: their places are known to the map only when on flash. */
+/* A ring without free places is programmed. Backing zones are not guarded: the map knows their places only once on flash. */
 uint32_t buffer_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most)
 {
 	const struct flush_unit *unit = units_fill(ext);
@@ -271,7 +271,7 @@ uint32_t buffer_room(struct ftl_worker *self, struct extent *ext, const struct f
 	return self->ftl->space ? space_lend(self, ext, room, (req->flags & FTL_FUA) && !extent_is_backing(ext)) : room;
 }
 
-/* A call, so that the registers it needs are saved while the clock stands. */
+/* noinline: registers are saved while the clock stands. */
 static __attribute__((noinline)) void copy_sectors(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
 {
 	const struct write_buffer *buffer = ext->buffer;
@@ -302,8 +302,7 @@ struct hz_oob *buffer_copy_in(struct extent *ext, const struct ftl_request *req,
 	return &ext->buffer->oob[ext->landed_slot];
 }
 
-/* Padding of a backing zone belongs to no generation: its sectors are told apart by their sequence numbers. A call, so that landing_landed
- * need not save its registers. */
+/* Padding of a backing zone has no generation: sequence numbers tell its sectors from data. noinline: landing_landed saves no registers. */
 __attribute__((noinline)) void buffer_pad(struct ftl_worker *self, struct extent *ext)
 {
 	struct flush_unit *unit = units_partial(ext);

@@ -1,4 +1,5 @@
-/* What is protected in the write buffers, on its way to flash when power has gone. One hart; the workers may still run, and land nothing. */
+/* Power-fail dump: protected sectors of the write buffers are programmed on capacitor power. One hart; the workers may still run, but no
+ * data land. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/buffer.h"
 #include "buffer/buffer_internal.h"
@@ -7,13 +8,13 @@
 #include "slc/slc.h"
 #include "tsu/tsu_keep.h"
 
-/* What one program takes: the larger of both regions' units. */
+/* Memory of one program: the larger of both regions' units. */
 struct keeper {
 	uint8_t **memory;
 	struct hz_oob *oob;
 };
 
-/* Sectors [at, at + count) of the zone, of which those from `end` on are filler. */
+/* Gather sectors [at, at + count) of the zone; those from `end` on are filler. */
 static void keep_gather(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, uint32_t end)
 {
 	const struct keeper *keeper = ftl->keeper;
@@ -55,8 +56,8 @@ static bool keep_elsewhere(struct ftl *ftl, uint32_t count)
 	return status == NAND_OK;
 }
 
-/* Whole units from `placed` on, until one cannot be programmed: what follows goes elsewhere, from there on. Some of it may be at its place
- * already, since nobody was told any more. */
+/* Program whole units from `placed` on until a program fails; returns the offset of the rest, to be dumped to SLC. Some may be at their
+ * place already, with their completion not yet delivered. */
 static uint32_t keep_in_place(struct ftl *ftl, const struct extent *ext)
 {
 	uint32_t at = ext->placed, unit = ftl->unit_sectors;
@@ -72,7 +73,7 @@ static uint32_t keep_in_place(struct ftl *ftl, const struct extent *ext)
 	return at;
 }
 
-/* What is not in the ring is staged: [0, resident) is on flash. */
+/* Sectors outside the ring are staged: [0, resident) is on flash. */
 static bool keep_extent(struct ftl *ftl, const struct extent *ext)
 {
 	uint32_t flash = extent_on_flash(ext), from = flash > ext->resident ? flash : ext->resident;

@@ -1,4 +1,4 @@
-/* Staged sectors: addresses at hand, by buffer slot; the SLC log's owner of staged data. */
+/* Staged sectors: known addresses by buffer slot; callbacks of the SLC log for staged data. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/staged.h"
 
@@ -6,7 +6,7 @@
 #include "map/l2p.h"
 #include "lt/arena.h"
 
-enum { STAGED_PIECE = 64 /* most copies that become invalid under one acquisition of the SLC lock */ };
+enum { STAGED_PIECE = 64 /* most copies invalidated under one acquisition of the SLC lock */ };
 
 /* The map learns of copies when all of a stage are there. */
 static bool being_staged(const struct extent *ext, uint32_t offset)
@@ -51,7 +51,7 @@ void staged_found(struct extent *ext, uint32_t offset, uint32_t count, const ppa
 		ext->staged_ppa[slot] = ppa[i];
 }
 
-/* Copies that lie one after another are one change of the map. */
+/* One change of the map for each run of adjacent copies. */
 void staged_map(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to)
 {
 	uint32_t count;
@@ -122,7 +122,7 @@ static bool staged_lies_at(struct ftl *ftl, uint32_t lba, ppa_t ppa)
 	return offset >= ext->placed && offset < ext->landed && extent_where(ext, offset) == ppa;
 }
 
-/* Under the zone's lock: from `from`, where the sector is valid. */
+/* Move the sector's address from `from`, where it is valid. Zone's lock held. */
 static void follow(struct ftl_worker *self, struct extent *ext, uint32_t offset, ppa_t from, ppa_t to)
 {
 	if (extent_staged(ext, offset) == from)

@@ -28,7 +28,7 @@ static void unit_open(struct extent *ext, struct flush_unit *unit, uint32_t star
 	unit->end = start + grid->sectors - grid->slot_in_unit[extent_slot(ext, start)];
 }
 
-/* Its sectors are in SLC: after a buffer changed hands those of one unit that is not complete, after a loss of power those of any. */
+/* Mark staged sectors: of one partial unit after a hand-over, of any unit after a power cut. */
 static void bind_staged(struct extent *ext)
 {
 	uint32_t start = ext->placed;
@@ -46,7 +46,7 @@ static void bind_staged(struct extent *ext)
 	}
 }
 
-/* What was staged stays in SLC; only the fill position is taken up again. */
+/* Resume the fill position; staged sectors stay in SLC. */
 void units_bind(struct extent *ext, struct write_buffer *buffer)
 {
 	ext->buffer = buffer;
@@ -113,7 +113,7 @@ void buffer_restart(struct extent *ext)
 
 /* --- programming --- */
 
-/* In order, so that [0, placed) has no hole, on flash either if power goes now. */
+/* Retire in order: [0, placed) must have no hole, also after a power cut. */
 static void retire_units(struct ftl_worker *self, struct extent *ext)
 {
 	struct write_buffer *buffer = ext->buffer;
@@ -138,8 +138,8 @@ static void retire_units(struct ftl_worker *self, struct extent *ext)
 	units_note_fill(ext);
 }
 
-/* The failed unit and all later ones are still in the ring, or in the registers that the ring stands for, and come out of those once there
- * is a bank for them: they will be programmed in a fresh superblock. */
+/* A program failed. This unit and all later ones are still in the ring, or in the registers that the ring stands for, and are read out
+ * of those once a bank is available. They are reprogrammed in a fresh superblock. */
 static void unit_done(struct ftl_worker *self, struct extent *ext, struct flush_unit *unit)
 {
 	ext->buffer->in_flight--;
@@ -233,15 +233,15 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 	tsu_submit_list(ftl->tsu, &unit->txn->txn);
 }
 
-/* A plane has one program of the zone under way, the next row waits: programs that two harts submit have no order (a worker on the TSU's
- * hart overtakes the others), and mount counts on it (mount_superblocks.c, may_be_torn). */
+/* Per plane one program of the zone is in flight, the next row waits: programs submitted by two harts have no order (a worker on the
+ * TSU's hart overtakes the others), and mount relies on it (mount_superblocks.c, may_be_torn). */
 static uint32_t most_ahead(const struct extent *ext)
 {
 	return extent_in_patch(ext) ? ext->ftl->shape.planes * ext->ftl->cfg->slc_program_sectors : ext->ftl->superpage_sectors;
 }
 
-/* Data stay until a superpage is complete (landing.c), or as long as there is enough of the memory that buffers share: a zone that is reset
- * meanwhile is never programmed. */
+/* Data stay until a superpage is complete (pool.c), or as long as the shared memory is not short: a zone reset meanwhile is never
+ * programmed. */
 static bool is_due(const struct extent *ext, const struct flush_unit *unit)
 {
 	return ext->ftl->flush_at_once || extent_is_backing(ext) || unit->start < ext->flush_to || unit->start < ext->program_to ||
@@ -253,7 +253,7 @@ static bool needs_fold(const struct extent *ext, const struct flush_unit *unit)
 	return unit->staged && !unit->folded && ext->resident > unit->start;
 }
 
-/* Sectors are folded into the oldest unit only. A call, so that units_program need not save its registers. */
+/* Sectors are folded into the oldest unit only. noinline: units_program saves no registers. */
 static __attribute__((noinline)) void program_complete(struct ftl_worker *self, struct extent *ext)
 {
 	struct write_buffer *buffer = ext->buffer;
@@ -295,7 +295,7 @@ void buffer_program(struct ftl_worker *self, struct extent *ext)
 		program_complete(self, ext);
 }
 
-/* Staging: the sectors of a unit that is not complete go to the SLC log, because somebody waits for their durability, or for the buffer. */
+/* Staging: the sectors of a partial unit go to the SLC log, because a request waits for their durability or a zone for the buffer. */
 
 static void stage_ended(struct ftl_worker *self, struct extent *ext)
 {
@@ -417,7 +417,7 @@ void units_stage(struct ftl_worker *self, struct extent *ext, bool gives_way)
 
 /* Folding: staged sectors of a complete unit come back from SLC into the buffer before it is programmed. */
 
-enum { FOLD_LOOKUP = 32 /* sectors that are looked up at a time */ };
+enum { FOLD_LOOKUP = 32 /* sectors per look-up */ };
 
 static void fold_read(struct ftl_worker *self, struct extent *ext);
 
@@ -466,7 +466,7 @@ static void fold_done(struct tsu_txn *txn)
 	lt_lock_release(&ext->lock, &node);
 }
 
-/* What is not in the ring comes from SLC. Its addresses are at hand. */
+/* Sectors outside the ring are read from SLC. Their addresses are known. */
 static void fold_read(struct ftl_worker *self, struct extent *ext)
 {
 	struct ftl *ftl = ext->ftl;
@@ -502,7 +502,7 @@ static void fold_read(struct ftl_worker *self, struct extent *ext)
 	tsu_submit_list(ftl->tsu, &fold->txn->txn);
 }
 
-/* From `offset` on: sectors whose address is not at hand. */
+/* Sectors without a known address from `offset` on. */
 static uint32_t unknown_run(const struct extent *ext, uint32_t offset, uint32_t end)
 {
 	uint32_t count = 0;
@@ -512,7 +512,7 @@ static uint32_t unknown_run(const struct extent *ext, uint32_t offset, uint32_t 
 	return count;
 }
 
-/* What was staged before the zone got this buffer is looked up in the map. */
+/* Look up sectors staged before the zone got this buffer. */
 static void fold_locate(struct ftl_worker *self, struct extent *ext)
 {
 	struct write_buffer *buffer = ext->buffer;

@@ -11,7 +11,7 @@ enum cached_flush_step { CACHED_FLUSH_BEGINS, CACHED_FLUSH_STARTS, CACHED_FLUSH_
 
 enum flush_verdict { SHARD_DONE, SHARD_HAS_MORE, SHARD_WAITS };
 
-/* Shard lock held. The request waits for a transfer or at a line that is being filled. */
+/* The request waits for a transfer or at a line being filled. Shard lock held. */
 static enum flush_verdict start_line(struct ftl_worker *self, struct cache_shard *shard, struct ftl_request *req,
 				     struct cache_transfer **list)
 {
@@ -115,8 +115,8 @@ bool cached_flush_run(struct ftl_worker *self, struct ftl_request *req)
 
 /* Deallocation through the data cache.
  *
- * From when sectors are forgotten to when they are out of the map no line keeps what it reads from flash or brings there: it could else
- * hold what is going to be gone. A range with more lines than the cache has is looked for in all lines, whatever their numbers. */
+ * From the time when sectors are dropped until they are out of the map, no line keeps data that it reads from flash or writes back: the
+ * data could be deallocated ones. A range with more lines than the cache has is served by a walk over all lines. */
 
 enum { LINES_AT_A_TIME = 64 };
 enum cached_discard_step { DISCARD_NEW, DISCARD_BEGINS_RANGE, DISCARD_LINES_OF_RANGE, DISCARD_ALL_LINES };
@@ -172,7 +172,7 @@ static bool forget_next(struct data_cache *cache, struct ftl_request *req, const
 	return forgotten && range->slba + io_of(req)->done == end;
 }
 
-/* The cache's next line, in whatever order. */
+/* The cache's next line, in any order. */
 static bool forget_any(struct data_cache *cache, struct ftl_request *req, const struct nvme_dsm_range *range, uint64_t end)
 {
 	struct ftl_io *io = io_of(req);
@@ -199,8 +199,8 @@ static bool has_more_lines(const struct data_cache *cache, const struct nvme_dsm
 	return range->nlb >> cache->line_shift > (uint64_t)cache->shards * cache->shard_lines;
 }
 
-/* One line of the range that the request has come to. How its lines are looked for is settled when it begins, whatever the host makes of
- * its list meanwhile: a place among all lines is none in a range. */
+/* Drop one line of the request's present range. The way of walking lines is fixed when the range begins, even if the host changes its
+ * list meanwhile: an index among all lines is no index within a range. */
 static void forget_one(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct data_cache *cache = self->ftl->data_cache;

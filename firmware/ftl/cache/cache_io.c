@@ -16,7 +16,7 @@ struct read_step {
 	bool made;
 };
 
-/* Shard lock held: data stay where they are while they are copied. */
+/* Data stay in place while they are copied. Shard lock held. */
 static void answer_hit(struct ftl_worker *self, struct cache_shard *shard, struct ftl_request *req, const struct read_step *step)
 {
 	const struct cache_piece *piece = &step->piece;
@@ -109,7 +109,7 @@ static bool read_piece(struct ftl_worker *self, struct ftl_request *req)
 	return true;
 }
 
-/* What lies behind the conventional sectors is not cached. */
+/* Sectors behind the conventional ones are not cached. */
 void cached_read_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	bool more = true;
@@ -126,7 +126,7 @@ void cached_read_run(struct ftl_worker *self, struct ftl_request *req)
 struct write_step {
 	struct cache_piece piece;
 	struct cache_line *line;
-	struct cache_transfer *evicts, *writes; /* the victim; what is written through, or in the background */
+	struct cache_transfer *evicts, *writes; /* the victim; a write-through or background write */
 	bool made;
 };
 
@@ -155,7 +155,7 @@ static void copy_in(struct ftl_worker *self, struct ftl_request *req, const stru
 		req->ready_ns = arrived_ns;
 }
 
-/* Shard lock held. So many are dirty that the one that has been for longest is written back. */
+/* With too many dirty lines, write back the oldest one. Shard lock held. */
 static void write_in_background(struct ftl_worker *self, struct cache_shard *shard, struct write_step *step)
 {
 	struct cache_line *oldest = shard->dirty.oldest;
@@ -232,7 +232,7 @@ static enum line_verdict write_piece(struct ftl_worker *self, struct ftl_request
 	return verdict;
 }
 
-/* Nothing more of it can land: the part that has is in the cache, or on its way. */
+/* Nothing more of it can land: the landed part is in the cache, or on its way. */
 static void cached_write_refused(struct ftl_worker *self, struct ftl_request *req, uint16_t status)
 {
 	answer_status(req, status);

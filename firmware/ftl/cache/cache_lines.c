@@ -5,7 +5,7 @@
 
 /* Lines of the data cache. */
 
-enum { LOOKS = 64 /* at lines that do not leave, for one that does */ };
+enum { LOOKS = 64 /* most lines looked at for a victim */ };
 
 /* --- lists --- */
 
@@ -34,7 +34,7 @@ static void list_add_oldest(struct line_list *list, struct cache_line *line, enu
 
 /* --- by number --- */
 
-/* Of the bits of the hash below those that name the shard. */
+/* Hash bucket: the hash bits below those of the shard. */
 static struct cache_line **line_bucket(const struct data_cache *cache, const struct cache_shard *shard, uint32_t number)
 {
 	uint32_t hash = number * 0x9e3779b1u << cache->shard_bits;
@@ -119,7 +119,7 @@ struct cache_line *line_victim(const struct ftl *ftl, struct cache_shard *shard)
 	return line && !line_is_busy(line) ? line : NULL;
 }
 
-/* --- by what it holds --- */
+/* --- by content --- */
 
 void line_soil(struct data_cache *cache, struct cache_shard *shard, struct cache_line *line, uint64_t sectors)
 {
@@ -188,7 +188,7 @@ static void line_fails(struct data_cache *cache, struct cache_shard *shard, stru
 	line->refused = true;
 }
 
-/* What was filled is the newest; what was evicted leaves next. */
+/* Filled lines go to the MRU end, evicted ones to the LRU end. */
 static void line_rests(struct cache_shard *shard, struct cache_line *line, bool was_filled)
 {
 	line->state = LINE_IDLE;
@@ -237,7 +237,7 @@ struct cache_line *line_being_flushed(const struct cache_shard *shard, uint64_t 
 	return line;
 }
 
-/* Something is to be had, or nothing is under way that would end the wait. */
+/* A line is available, or nothing is under way to end the wait. */
 struct ftl_request *lines_wake(struct cache_shard *shard, const struct ftl_request *last)
 {
 	const struct cache_line *oldest = shard->idle.oldest;
@@ -300,7 +300,7 @@ enum line_verdict line_for(struct ftl_worker *self, struct cache_shard *shard, s
 	return LINE_MADE;
 }
 
-/* Whole-state check of the data cache: every line is found once and is in just the lists that its state says, in their order. */
+/* Whole-state check of the data cache: every line is found once and is in exactly the lists of its state, in their order. */
 
 struct line_counts {
 	uint32_t idle, failed, dirty, busy, refused;
@@ -329,7 +329,7 @@ static const char *check_line(const struct data_cache *cache, struct cache_shard
 	return NULL;
 }
 
-/* Links lead both ways; more than there are lines means that they lead in a circle. */
+/* Links lead both ways; more links than lines are a circle. */
 static const char *check_list(const struct cache_shard *shard, const struct line_list *list, enum line_order order, uint32_t lines,
 			      uint32_t *count)
 {

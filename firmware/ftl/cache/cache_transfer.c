@@ -126,7 +126,7 @@ static void run_of_line(struct cache_transfer *t, uint8_t op, uint8_t flags, voi
 	io_submit(t->worker, &t->req);
 }
 
-/* What the last run had has been moved. True: there is another run. */
+/* The run's data have been moved. True: there is another run. */
 static bool run_ended(struct cache_transfer *t)
 {
 	uint32_t first = (uint32_t)__builtin_ctzll(t->missing);
@@ -146,8 +146,8 @@ static void note_deallocations(struct cache_transfer *t)
 
 static bool was_alone(struct data_cache *cache, const struct cache_transfer *t) { return t->alone && lt_load(&cache->unmaps) == t->unmaps; }
 
-/* The line is not busy any more; who waited for that goes on. moved: sectors that flash and the line have alike now. Beside a deallocation
- * flash may lose them, or have lost them already, so the line does not keep them. */
+/* The line is not busy any more; wake its waiters. moved: sectors equal in flash and in the line now. During a deallocation flash may
+ * lose them, or have lost them already, so the line does not keep them. */
 static void line_leaves(struct cache_transfer *t, uint64_t moved, bool failed)
 {
 	struct data_cache *cache = t->worker->ftl->data_cache;
@@ -173,7 +173,7 @@ static void line_leaves(struct cache_transfer *t, uint64_t moved, bool failed)
 
 /* --- fill --- */
 
-/* The line is busy, so that nobody changes what is in it. */
+/* The line is busy, so its content cannot change. */
 static void answer_piece(struct cache_transfer *t)
 {
 	struct ftl_worker *self = t->worker;

@@ -1,4 +1,4 @@
-/* The data cache: construction, and the requests that pass through it. */
+/* The data cache: construction, and entry of requests. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cache/data_cache.h"
 
@@ -12,7 +12,7 @@ enum { USUAL_SHARD = 1024, FEW_SHARDS = 8, SMALLEST_SHARD = 16 /* lines */ };
 
 static uint32_t bits_down(uint32_t value) { return 31 - (uint32_t)__builtin_clz(value); }
 
-/* A power of two, each of at least so many lines. */
+/* log2 of the shard count: as many shards as leave each a minimum of lines. */
 static uint32_t shard_bits(const struct hz_device_config *cfg, uint32_t lines)
 {
 	uint32_t usual = lines / USUAL_SHARD > FEW_SHARDS ? lines / USUAL_SHARD : FEW_SHARDS, most = lines / SMALLEST_SHARD;

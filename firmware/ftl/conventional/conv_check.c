@@ -1,4 +1,4 @@
-/* Whole-state check of conventional zones: map, places, and what is on flash. */
+/* Whole-state check of conventional zones: map, places, and flash. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conventional.h"
 
@@ -91,8 +91,8 @@ static const char *check_lists(struct ftl *ftl)
 	return lt_load(&conv->gc.busy) ? "the conventional collector is busy though nothing runs" : NULL;
 }
 
-/* Is no durable sector that is dead newer than what the map names? That is what a scan of everything would find. A copy in a zone that
- * failed does not count: the map names its original again, and both hold the same. */
+/* No dead durable sector is newer than the mapped one, as a full scan would find. A copy in a failed zone does not count: the map has
+ * its original again, and both have the same data. */
 static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 {
 	for (uint32_t o = 0; o < extent_on_flash(&zone->ext); o += check_stride(ftl)) {
@@ -136,7 +136,7 @@ static const char *check_map(struct ftl *ftl, uint32_t zone, uint64_t *mapped)
 	return error;
 }
 
-/* Every mapped LBA has a valid place that names it, and there are as many valid places as mapped LBAs: no two share one. */
+/* Every mapped LBA has a valid place with that LBA, and there are as many valid places as mapped LBAs: no two share one. */
 const char *conv_check(struct ftl *ftl)
 {
 	const char *error = ftl->shape.backing_zones ? check_lists(ftl) : NULL;

@@ -9,9 +9,9 @@
 #include "zone/read_write.h"
 #include "zone/zone.h"
 
-/* Choice of the backing zone that is collected. */
+/* Choice of the victim among backing zones. */
 
-/* Copies that the collector's stream can take without a zone being erased first. */
+/* Copies that the collector's stream can take before a zone must be erased. */
 static uint64_t room_for_copies(struct ftl *ftl)
 {
 	struct conventional *conv = ftl->conventional;
@@ -30,7 +30,7 @@ static uint64_t room_for_copies(struct ftl *ftl)
 	return left + lt_load(&conv->free) * ftl->backing_capacity;
 }
 
-/* Of equals the older one: where a map reports late what is dead, all may seem full, and each must have its turn. */
+/* Ties go to the older zone: where a map reports dead sectors late, all zones may seem full, and each must have its turn. */
 static struct gc_candidate conv_candidate(const struct ftl *ftl, uint32_t number)
 {
 	const struct backing *info = &ftl->conventional->backing[number];
@@ -124,8 +124,8 @@ static void was_reset(struct ftl_request *req)
 	collect_next(self);
 }
 
-/* Everything that replaced the victim's sectors is durable. If it cannot be made so, the old data stay: the flush fails if a zone fails
- * under it, and knows nothing of one that failed before. */
+/* Everything that replaced the victim's sectors is durable. If that fails, the old data stay: the flush fails if a zone fails during it,
+ * but does not see an earlier failure. */
 static void was_flushed(struct ftl_request *req)
 {
 	struct ftl_worker *self = collector_of(req);
@@ -141,7 +141,7 @@ static void was_flushed(struct ftl_request *req)
 	collector_submit(self, FTL_ZONE_RESET, 0, was_reset);
 }
 
-/* The collector's stream found no zone: what is left stays where it is. */
+/* The collector's stream found no zone: the remaining sectors stay. */
 static void was_copied(struct ftl_request *req)
 {
 	struct ftl_worker *self = collector_of(req);
@@ -190,7 +190,7 @@ static void copies_read(struct tsu_txn *txn)
 		collect_end(self, BACKING_LOST);
 }
 
-/* Staged sectors, which a zone may have that no stream went on with, are pinned. */
+/* Pin sectors still staged in SLC (zones that no stream resumed after a power cut). */
 static ppa_t locate(struct ftl_worker *self, const struct zone *zone, uint32_t offset)
 {
 	ppa_t ppa;
@@ -202,7 +202,7 @@ static ppa_t locate(struct ftl_worker *self, const struct zone *zone, uint32_t o
 	return ppa;
 }
 
-/* One read for each run of sectors that a flash page holds together; the victim's lock is held. */
+/* One read for each run of sectors within a flash page. The victim's lock is held. */
 static struct tsu_txn *make_reads(struct ftl_worker *self)
 {
 	struct conv_gc *gc = &self->ftl->conventional->gc;
@@ -245,7 +245,7 @@ static void read_batch(struct ftl_worker *self)
 	tsu_submit_list(self->ftl->tsu, list);
 }
 
-/* The next valid sectors, or the end. Nobody writes to a sealed zone: its reverse map may be read. */
+/* The next valid sectors, or the end. A sealed zone has no writer: its reverse map may be read. */
 static void collect_batch(struct ftl_worker *self)
 {
 	struct conv_gc *gc = &self->ftl->conventional->gc;
@@ -281,8 +281,8 @@ static void collect(struct ftl_worker *self, struct zone *victim)
 	collect_batch(self);
 }
 
-/* `busy` is ours: go on as long as erased zones are short. Who asks from now on either finds it busy and sets `wanted`, or starts
- * anew. */
+/* `busy` is ours: continue while erased zones are short. A later request either finds it busy and sets `wanted`, or starts a new
+ * collection. */
 static void collect_next(struct ftl_worker *self)
 {
 	struct conventional *conv = self->ftl->conventional;

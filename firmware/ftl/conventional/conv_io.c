@@ -10,15 +10,15 @@
 
 /* Reads of conventional zones: map → place → backing zone, and there like any read of a zone: write buffer, SLC or normal flash.
  *
- * Between the look into the map and the backing zone's lock a place may go to another sector: collected, erased, written again. Nothing is
- * pinned against that. Under the lock the reverse map tells whether the place still holds the LBA; if not, the map is asked again,
- * and since the zone is collected once per such failure, that ends. Once flash reads are under way, the zone's reader count keeps them
- * from an erase. */
+ * Between the look-up and the backing zone's lock a place may go to another sector: collected, erased, written again. Nothing is pinned
+ * against that. Under the lock the reverse map shows whether the place still holds the LBA; if not, the look-up is repeated. Each
+ * failure needs a collection of the zone, so that ends. Once flash reads are under way, the zone's reader count keeps them from an
+ * erase. */
 
 /* A long read holds the lock of the map for this many lookups at a time: others get it in between. */
 enum { LOOKUP_SECTORS = 32 };
 
-/* Places from the front that follow one another. */
+/* Number of consecutive places at the front. */
 static uint32_t run_of(const uint32_t *place, uint32_t count)
 {
 	uint32_t run = 1;
@@ -28,14 +28,14 @@ static uint32_t run_of(const uint32_t *place, uint32_t count)
 	return run;
 }
 
-/* Sectors from the front that still lie at the places; zone lock held. */
+/* Number of sectors at the front still at their places. Zone lock held. */
 static uint32_t still_there(const struct zone *zone, uint32_t offset, uint64_t lba, uint32_t count)
 {
 	const uint32_t *reverse = &zone->ext.places->lba[offset];
 	uint32_t same = 0;
 
 	if (zone->op.code || offset + count > (zone->ext.failed ? zone->ext.wp : zone->ext.landed))
-		return 0; /* what a failed zone has lost still lies there */
+		return 0; /* lost sectors of a failed zone */
 	while (same < count && reverse[same] == (uint32_t)lba + same)
 		same++;
 	return same;
@@ -115,13 +115,12 @@ bool conv_read(struct ftl_worker *self, struct ftl_request *req, uint32_t sector
 }
 
 /* Writes to conventional zones: a request goes to the write frontier of its stream and worker, part by part if the backing zone there
- * fills up, and lands through the zone write path. Its sectors get their places, and the map changes, when data land; who waits for that
- * has no place yet.
+ * fills up, and lands through the zone write path. Its sectors get their places, and the map changes, when data land.
  *
- * * Hot or cold: the backing zone of an LBA's present place tells when it was written, in sectors of host writes. With uniform writes an
- * LBA is overwritten after as many sectors as the space has, on average; one that lasted less than half of that is hot. A copy counts as
- * young as if the host had written it: it errs for a while, and knows the hot sectors among the copies. The first sector decides for the
- * whole request. What the map does not know at once is cold.
+ * * Hot or cold: the backing zone of an LBA's present place dates its last write, in sectors of host writes. With uniform writes an LBA
+ * is overwritten after as many sectors as the space has, on average; an LBA that lasted less than half of that is hot. A copy counts as
+ * young as if the host had written it: that is wrong for a while, but finds the hot sectors among the copies. The first sector decides
+ * for the whole request. LBAs without a map hint (l2p_conv_hint) are cold.
  * * Zeros of any number come in pieces, each at the end of the queue, so that no other write waits for all of them. */
 
 struct frontier {
@@ -278,12 +277,12 @@ void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 	while (!frontier_append(self, frontier, current, req) && frontier_advance(self, frontier, current, req));
 }
 
-/* Deallocation: ranges leave the map piece by piece, a few at a time so that other requests of the worker go on in between. It is
- * volatile like a write until a flush saves the trims, or, with FTL_FUA, saves them before it ends. */
+/* Deallocation: ranges leave the map in pieces, a few at a time so that other requests of the worker run in between. It is volatile like
+ * a write until a flush saves the trims, or, with FTL_FUA, saves them before it ends. */
 
 enum { PIECES = 16 /* at a time */ };
 
-/* Zeros that are deallocated are one range. */
+/* Deallocated zeros are one range. */
 uint32_t conv_range_count(const struct ftl_request *req) { return req->flags & FTL_FREES ? 1 : req->sectors; }
 
 struct nvme_dsm_range conv_range_at(const struct ftl_request *req, uint32_t index)
@@ -314,7 +313,7 @@ bool conv_ranges_exist(const struct ftl *ftl, const struct ftl_request *req)
 	return true;
 }
 
-/* How many of [lba, lba + most) the map takes at once; *hole: so many do not exist. */
+/* Number of sectors of [lba, lba + most) that the map takes at once; *hole: sectors that do not exist. */
 static uint32_t piece_at(const struct ftl *ftl, uint64_t lba, uint64_t most, uint32_t *hole)
 {
 	uint64_t offset = lba - extent_at(ftl, lba)->start, piece = L2P_PIECE;
@@ -328,8 +327,7 @@ static uint32_t piece_at(const struct ftl *ftl, uint64_t lba, uint64_t most, uin
 	return (uint32_t)(piece < most ? piece : most);
 }
 
-/* A piece of the range that the request has come to. Only of conventional sectors the map is asked: of others it need not know that there are
- * such. False: the request waits. */
+/* Deallocate a piece of the request's present range. Only conventional sectors are looked up. False: the request waits. */
 static bool unmap_piece(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;

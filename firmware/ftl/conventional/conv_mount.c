@@ -1,7 +1,7 @@
-/* Mount of conventional zones. Every sector of a backing zone names its LBA in its OOB record; of several places of an
- * LBA the one with the highest sequence number is its own, since sequence numbers are taken when the map changes. Where the map is in
- * flash, only the sectors are looked at that its copies may not know (flash_log.h). A stream goes on in the zone that it was
- * filling: the OOB records name it. */
+/* Mount of conventional zones. Every sector of a backing zone has its LBA in its OOB record; of several places of an LBA the one with
+ * the highest sequence number is current, since sequence numbers are taken when the map changes. With the map in flash, only sectors
+ * possibly newer than its table pages are read (flash_log.h). A stream resumes the zone that it was filling, by the frontier in the OOB
+ * records. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conventional/conventional.h"
 
@@ -21,7 +21,7 @@ static void record_at(const struct zone *zone, uint32_t offset, struct hz_oob *o
 		tsu_records_now(zone->ext.ftl->tsu, ppa, 1, true, oob);
 }
 
-/* Of placed sectors, a unit or those of a row: these page by page, so that all planes have the same one to read. */
+/* Records of placed sectors, a unit or a row: a row page by page, so that all planes read the same page. */
 static void read_row(const struct zone *zone, uint32_t offset, uint32_t count, struct hz_oob *oob)
 {
 	uint32_t unit = extent_program_sectors(&zone->ext), sectors = count > unit ? zone->ext.ftl->page_sectors : unit;
@@ -32,7 +32,7 @@ static void read_row(const struct zone *zone, uint32_t offset, uint32_t count, s
 					min_u32(min_u32(sectors, unit - page), count - at), true, &oob[at]);
 }
 
-/* Does anything lie there? What a table page names may have been erased since. */
+/* The zone of a place; NULL if it was erased after the table page was written. */
 static struct zone *zone_of_place(struct ftl *ftl, uint32_t place)
 {
 	struct zone *zone = zone_of(place_extent(ftl, place));
@@ -40,8 +40,7 @@ static struct zone *zone_of_place(struct ftl *ftl, uint32_t place)
 	return zone < ftl->zones + ftl->all_zones && place_offset(ftl, place) < zone->ext.wp ? zone : NULL;
 }
 
-/* Is what lies there a sector of the same LBA, and newer? What the scan does not get to is older; what it has not got to yet will be
- * compared then. */
+/* True if the place holds a newer sector of the same LBA. Sectors that the scan skips are older; later ones are compared then. */
 static bool newer_at(struct ftl *ftl, uint32_t place, const struct hz_oob *oob)
 {
 	const struct zone *zone = zone_of_place(ftl, place);
@@ -65,8 +64,8 @@ static void scan_found(struct zone *zone, uint32_t offset, const struct hz_oob *
 		l2p_conv_preset(ftl, oob->host_lba, place);
 }
 
-/* The start of what is looked at next, which ends at `end`: a program unit, or a row of them if all of the zone will be; or one sector,
- * if it is staged or the last one, which most likely is older than what must be looked at. */
+/* Start of the next piece, which ends at `end`: a program unit, or a row of them if the whole zone is scanned; or one sector, if it is
+ * staged or the last one, most likely older than `since`. */
 static uint32_t piece_start(const struct extent *ext, uint32_t end, bool all)
 {
 	uint32_t unit = all && !extent_in_patch(ext) ? ext->ftl->superpage_sectors : extent_program_sectors(ext);
@@ -87,8 +86,8 @@ static bool scan_see(struct zone *zone, uint64_t since, uint32_t offset, const s
 	return true;
 }
 
-/* From the end of the zone down to the first sector with a number below `since`: numbers ascend. False: a record is lost, and `since`
- * is no help: the sector may be newer, unless it is said to be complete. With `since` 0 nobody knows any more what it was. */
+/* From the end of the zone down to the first sector with a number below `since`: numbers ascend. False: a record is lost, so `since`
+ * cannot end the scan: the sector may be newer, unless the map is complete. With `since` 0 its LBA is unknown for good. */
 static bool scan_zone(struct zone *zone, uint64_t since, bool complete, struct hz_oob *oob)
 {
 	struct ftl *ftl = zone->ext.ftl;
@@ -113,7 +112,7 @@ static bool scan_zone(struct zone *zone, uint64_t since, bool complete, struct h
 	return !lost || !since || complete;
 }
 
-/* LBAs that lie one after another, but maybe not all in one backing zone. */
+/* Consecutive LBAs, possibly in several backing zones. */
 static bool settle_run(struct ftl *ftl, uint64_t lba, uint32_t place, uint32_t count)
 {
 	for (uint32_t part; count; lba += part, place += part, count -= part) {
@@ -131,7 +130,7 @@ static bool settle_run(struct ftl *ftl, uint64_t lba, uint32_t place, uint32_t c
 	return true;
 }
 
-/* What the map says becomes valid. False: it cannot be, a place holds nothing or is named twice. */
+/* Validate the map's places. False: a place is empty or mapped twice. */
 static bool settle_places(struct ftl *ftl)
 {
 	uint32_t place, run;
@@ -166,8 +165,8 @@ static void forget_all(struct ftl *ftl)
 		places_forget(ftl, &ftl->places->zone[i]);
 }
 
-/* What was written after it had been deallocated, or whose deallocation the map had not learnt yet: the page on flash shall not kill it at
- * a later mount. */
+/* Clear trims of mapped LBAs, written after their deallocation or with a deallocation that the map had missed: the page on flash must
+ * not kill them at a later mount. */
 static void settle_trims(struct ftl *ftl)
 {
 	for (uint64_t lba = 0; lt_load(&ftl->trims->used) && lba < ftl->conventional_end; lba++)
@@ -175,7 +174,7 @@ static void settle_trims(struct ftl *ftl)
 			trims_forget(ftl, lba);
 }
 
-/* Which write frontier goes on there. One that the configuration no longer has leaves its zone as it is. */
+/* The write frontier to resume in the zone. A frontier that the configuration no longer has leaves its zone as it is. */
 static uint32_t frontier_in(const struct conventional *conv, const struct zone *zone)
 {
 	const struct hz_device_config *cfg = zone->ext.ftl->cfg;

@@ -7,7 +7,7 @@
 #include "lt/logical.h"
 #include "map/l2p.h"
 
-/* Erased backing zones, and who waits for one. */
+/* Erased backing zones, and requests waiting for one. */
 
 void conv_list_erased(struct ftl *ftl, uint32_t number)
 {
@@ -62,7 +62,7 @@ void conv_despair(struct ftl *ftl)
 	}
 }
 
-/* What becomes of data in a backing zone: they get places when they land, and the zone goes its way when it is full, or lost. */
+/* Data in a backing zone: they get places when they land, and a full or lost zone leaves its frontier. */
 
 /* As many sectors as one call of the map takes. */
 static uint32_t map_piece(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint32_t sectors, uint32_t offset, struct hz_oob *oob)
@@ -82,7 +82,7 @@ static uint32_t map_piece(struct ftl_worker *self, struct zone *zone, uint64_t l
 	return sectors;
 }
 
-/* A copy whose original was overwritten meanwhile fills its slot for nothing. */
+/* A copy with an original overwritten meanwhile wastes its slot. */
 static void move_one(struct ftl_worker *self, struct zone *zone, uint32_t at, uint32_t offset, struct hz_oob *oob)
 {
 	struct ftl *ftl = zone->ext.ftl;
@@ -100,7 +100,7 @@ static void move_one(struct ftl_worker *self, struct zone *zone, uint32_t at, ui
 	place_invalidate(ftl, from, UINT64_MAX);
 }
 
-/* The one that landed last stays, with what it has here as its part; it and the others go on in the stream's next zone. */
+/* The zone is full. The last request to land keeps its landed part here; it and the other writers continue in the stream's next zone. */
 static void filled(struct zone *zone, struct ftl_request *last)
 {
 	struct io_queue rest = zone->writers;
@@ -158,8 +158,7 @@ void conv_sealed(struct ftl_worker *self, struct zone *zone)
 	conv_gc_kick(self);
 }
 
-/* Copies that are lost with the buffer: the map names the originals again. Their zone is still there: it is reset only when all copies are
- * durable. */
+/* Copies lost with the buffer: the map gets the originals back. Their zone still exists: it is reset only when all copies are durable. */
 static void originals_return(struct ftl_worker *self, struct zone *zone)
 {
 	struct ftl *ftl = self->ftl;
@@ -196,7 +195,7 @@ void conv_dropped(struct ftl_worker *self, struct zone *zone)
 	lt_add(&self->ftl->conventional->losing, (uint64_t)-1);
 }
 
-/* What makes zones conventional. */
+/* The zone_kind of conventional zones. */
 
 static const struct zone_kind host_kind = { .read = conv_read };
 static const struct zone_kind backing_kind = {

@@ -1,4 +1,4 @@
-/* Conventional zones over backing zones: erased ones, the collector, and the requests that they serve. */
+/* Conventional zones over backing zones: erased ones, the collector, and their requests. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_CONVENTIONAL_CONVENTIONAL_H
 #define FTL_CONVENTIONAL_CONVENTIONAL_H
@@ -10,12 +10,12 @@
 #include "request/io.h"
 #include "zone/zone.h"
 
-/* Conventional zones, and the whole of a block namespace: sectors that are mapped one by one to places (places/places.h) in backing zones.
+/* Conventional zones, and the whole of a block namespace: sectors mapped one by one to places (places/places.h) in backing zones.
  *
- * * Backing zones are zones (zone/zone.h) beyond the namespace: written by appending through the zone write path, erased by the zone reset
- * path, but outside the budget, the report and the host's reach. Three streams fill them: host writes that look hot, host writes that look
- * cold, and the collector's copies. Those of the host have several write frontiers, in a zone each, if writes shall not meet at one zone's
- * lock (conventional.h). Writing: conv_io.c; landing: conventional.c; reading: conv_io.c; collecting: conv_gc.c; mount: conv_mount.c. */
+ * * Backing zones are zones (zone/zone.h) beyond the namespace: written by appending through the zone write path, erased by the zone
+ * reset path, but outside the budget, the report and the host's reach. Three streams fill them: host writes taken for hot, host writes
+ * taken for cold, and the collector's copies. Host streams may have several write frontiers, in a zone each, so that writes do not meet
+ * at one zone's lock. Writing: conv_io.c; landing: conventional.c; reading: conv_io.c; collecting: conv_gc.c; mount: conv_mount.c. */
 
 struct arena;
 
@@ -25,7 +25,7 @@ void conv_init(struct ftl *ftl, struct arena *arena);
 /* Collector of conventional zones: picks a full backing zone, copies its valid sectors in batches to the collector's stream, waits until
  * everything that replaced its sectors is durable, and resets it.
  *
- * One collection at a time; its worker runs every step. `busy` says that one is under way, `wanted` that somebody asked meanwhile. */
+ * One collection at a time; its worker runs every step. `busy`: one is under way; `wanted`: another was requested meanwhile. */
 
 struct arena;
 struct zone;
@@ -35,14 +35,14 @@ enum { CONV_GC_BATCH = 64, CONV_GC_READ_TRIES = 4 };
 struct conv_gc {
 	lt_word busy, wanted;
 	struct ftl_worker *worker;
-	struct lt_event start; /* posted by whoever set `busy` */
+	struct lt_event start; /* posted when `busy` is set */
 	struct zone *victim;
 	uint32_t position;       /* next sector of the victim to look at */
 	uint32_t count;          /* sectors of the batch */
 	uint32_t pending, tries; /* reads under way */
 	bool failed;
 	uint32_t *offset, *lba; /* by sector of the batch */
-	uint32_t *origin;       /* by buffer slot of a copy that is not durable: the place of its original */
+	uint32_t *origin;       /* by buffer slot of a volatile copy: the place of its original */
 	uint8_t **memory;
 	struct tsu_txn *read;
 	struct ftl_request request; /* the batch's write, then flush, then reset */
@@ -52,9 +52,9 @@ void conv_gc_init(struct ftl *ftl, struct arena *arena);
 /* Any lock: collect if erased backing zones are short. */
 void conv_gc_kick(struct ftl_worker *self);
 
-/* The backing zones of conventional ones: what they are doing, which are erased, and who waits for one.
+/* The backing zones of conventional ones: their states, the erased ones, and requests waiting for one.
  *
- * conventional.lock (class BLOCK, index 2) protects the list of erased backing zones and the requests that wait for one; nothing is taken
+ * conventional.lock (class BLOCK, index 2) protects the list of erased backing zones and the requests waiting for one; nothing is taken
  * under it. */
 
 enum backing_state {
@@ -65,36 +65,36 @@ enum backing_state {
 	BACKING_LOST, /* a sector of it cannot be read, or it cannot be written any more: stays as it is */
 };
 
-/* A backing zone, beside its extent and its places. */
+/* State of a backing zone besides its extent and its places. */
 struct backing {
 	lt_word state;    /* enum backing_state */
-	lt_word frontier; /* which write frontier is there, or FRONTIER_NONE: nothing may be appended */
+	lt_word frontier; /* its write frontier, or FRONTIER_NONE: nothing may be appended */
 	lt_word born;     /* conventional.clock when it was opened; 0: before the boot */
 	lt_word filled;   /* sequence number when it was filled: its age */
 	lt_word erases;   /* of its superblock, when it was filled */
-	uint32_t scanned; /* mount: offset from which on its OOB records have been looked at */
+	uint32_t scanned; /* mount: OOB records have been read from this offset on */
 };
 
 struct conventional {
 	struct lt_lock lock;
 	struct backing *backing;          /* by backing number */
-	lt_word current[PLACE_FRONTIERS]; /* backing number + 1 of the zone where the write frontier is, 0 = nowhere */
+	lt_word current[PLACE_FRONTIERS]; /* backing number + 1 of the frontier's zone, 0: none */
 	uint32_t *erased;                 /* ring of backing numbers */
 	uint32_t head;                    /* oldest in the ring */
 	lt_word free;                     /* how many; a hint outside the lock */
 	struct io_queue waiting;          /* writes without an erased zone */
-	lt_word losses;                   /* backing zones that failed with the host's data that were not durable */
-	lt_word losing;                   /* of those that failed, how many still have a buffer, so that nobody knows yet what is lost */
-	lt_word clock;                    /* sectors that the host has written, from hot_age on */
-	uint64_t hot_age;                 /* an LBA whose place is younger than so many sectors is hot */
+	lt_word losses;                   /* failed backing zones that lost volatile host data */
+	lt_word losing;                   /* … of these still with a buffer, so that the loss is not known yet */
+	lt_word clock;                    /* sectors written by the host, from hot_age on */
+	uint64_t hot_age;                 /* an LBA with a younger place, in such sectors, is hot */
 	struct conv_gc gc;
 };
 
-/* Something that replaced other sectors is lost, or may turn out to be: a power cut will bring the older ones back, so nothing may be
- * erased until then. Copies do not count: the map names their originals again. Any lock. */
+/* True if newer data are lost, or may turn out to be: after a power cut the older ones are current again, so nothing may be erased until
+ * then. Copies do not count: the map has their originals again. Any lock. */
 static inline bool conv_may_miss(const struct conventional *conv) { return lt_load(&conv->losing) || lt_load(&conv->losses); }
 
-/* The zone with this backing number; of a backing zone, what is here about it. */
+/* The zone with this backing number; the number and the state of a backing zone. */
 static inline struct zone *backing_zone(const struct ftl *ftl, uint32_t number) { return &ftl->zones[ftl->zone_count + number]; }
 static inline uint32_t backing_number(const struct extent *ext) { return ext->index - ext->ftl->zone_count; }
 static inline struct backing *backing_of(const struct extent *ext) { return &ext->ftl->conventional->backing[backing_number(ext)]; }
@@ -103,18 +103,18 @@ static inline struct backing *backing_of(const struct extent *ext) { return &ext
 void conv_list_erased(struct ftl *ftl, uint32_t number);
 uint32_t conv_take_erased(struct ftl *ftl);
 
-/* No lock held. Writes that wait for an erased zone try again. */
+/* Retry writes parked for an erased zone. No lock held. */
 void conv_retry(struct ftl *ftl);
-/* No lock held. Nothing can be collected and nothing is under way that would change it: writes that wait for a zone fail. */
+/* Fail writes parked for a zone if nothing can be collected and nothing under way would change that. No lock held. */
 void conv_despair(struct ftl *ftl);
 
-/* Which backing zone the collector takes. */
+/* Victim selection of the collector. */
 
-/* No lock held. The best sealed zone whose copies find room, or NULL; *hope: if there is none, some zone is still being programmed and may
- * be one soon. urgent: host writes wait, or soon will: else only what gains an eighth of a zone is worth the copies. */
+/* The best sealed zone with room for its copies, or NULL; *hope: none now, but a zone still being programmed may become one. urgent:
+ * host writes wait, or soon will; otherwise only a gain of an eighth of a zone is worth the copies. No lock held. */
 struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope);
 
-/* Data landing in backing zones: what their kind (zone/zone.h) does. Lock of the backing zone held. */
+/* Data landing in backing zones: operations of their zone_kind (zone/zone.h). Lock of the backing zone held. */
 
 void conv_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob);
 void conv_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors);
@@ -124,32 +124,32 @@ void conv_dropped(struct ftl_worker *self, struct zone *zone);
 
 /* Reads of conventional zones. */
 
-/* zone_kind.read: what lies between a zone's capacity and its size is zeros. */
+/* zone_kind.read: sectors between a zone's capacity and its size are zeros. */
 bool conv_read(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors);
 
 /* Writes to conventional zones. */
 
 /* Why the host's write of conventional sectors is refused, or NVME_SUCCESS. */
 uint16_t conv_write_status(const struct ftl *ftl, const struct ftl_request *req);
-/* FTL_WRITE and FTL_WRITE_ZEROES of a conventional LBA, also their continuation; the collector's copies, whose lba is 0; FTL_APPEND,
- * which is refused. */
+/* FTL_WRITE and FTL_WRITE_ZEROES of a conventional LBA, also their continuation; the collector's copies, with lba 0; FTL_APPEND
+ * (refused). */
 void conv_write_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* Deallocation of conventional sectors. */
 
-/* Ranges of the request, as the host's list has them now: it may change them at any time, so what is taken from it is checked each time. */
+/* Ranges of the request, as in the host's list now: the host may change it at any time, so each value read is checked. */
 uint32_t conv_range_count(const struct ftl_request *req);
 struct nvme_dsm_range conv_range_at(const struct ftl_request *req, uint32_t index);
-/* It is of LBAs that exist; all of them are. */
+/* True if the range has only existing LBAs; … if all ranges have. */
 bool conv_range_exists(const struct ftl *ftl, const struct ftl_request *req, const struct nvme_dsm_range *range);
 bool conv_ranges_exist(const struct ftl *ftl, const struct ftl_request *req);
-/* FTL_DEALLOCATE, also its continuation. What of its ranges lies in sequential zones stays as it is. */
+/* FTL_DEALLOCATE, also its continuation. Parts of its ranges in sequential zones stay as they are. */
 void conv_deallocate_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* Mount of conventional zones. */
 
-/* Harts idle: finds what the backing zones hold. Zones and SLC are settled. The map knows the sectors with sequence numbers below `since`
- * already; complete: there are no others. oob: room for the records of a superpage. */
+/* Find the content of the backing zones. Zones and SLC are settled. The map already has the sectors with sequence numbers below `since`;
+ * complete: there are no others. oob: room for the records of a superpage. Harts idle. */
 void conv_mount(struct ftl *ftl, struct hz_oob *oob, uint64_t since, bool complete);
 
 /* Check of conventional zones. */

@@ -1,4 +1,4 @@
-/* Which of two candidates a garbage collector had better take: one set of policies for the SLC log and for conventional zones. */
+/* Victim-selection policies, shared by the SLC log and conventional zones. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_VICTIM_H
 #define FTL_VICTIM_H
@@ -8,15 +8,15 @@
 
 struct hz_device_config;
 
-/* What is known of a candidate. Sequence numbers are the collector's clock: they grow with every sector written. */
+/* A candidate. Sequence numbers are the collector's clock: they grow with every sector written. */
 struct gc_candidate {
-	uint64_t valid;    /* sectors that would have to be copied */
-	uint64_t filled;   /* sequence number from which on it took data: the order of FIFO */
-	uint64_t youngest; /* of its youngest data: their age is what they have been left alone for */
+	uint64_t valid;    /* sectors to copy */
+	uint64_t filled;   /* sequence number when it began to take data: the order of FIFO */
+	uint64_t youngest; /* of its youngest data: their age is the time since */
 	uint64_t erases;
-	uint64_t order; /* of candidates that the policy finds equal, the one with the lower order wins */
+	uint64_t order; /* ties go to the lower order */
 };
-/* What is the same for all. */
+/* Facts common to all candidates. */
 struct gc_view {
 	const struct hz_device_config *cfg;
 	uint64_t now;                    /* next sequence number */

@@ -10,22 +10,21 @@
 
 /* Map on flash, conventional zones: an entry is looked up in the cache, then among the changes, then fetched with its table page.
  *
- * Changes before the page, since its bytes and its copy on flash are older. The cache may come first because nothing is cached of an
- * LBA that has a change; and a page that was read becomes void (stale) when a new copy takes its place, before the changes in it
- * are dropped.
+ * Changes before the page, since its bytes and its copy on flash are older. The cache may come first because an LBA with a change is
+ * never cached; and a fetched page becomes void (stale) when a new copy replaces it, before the changes in it are dropped.
  *
- * With l2p.compress the first entry of a table page says whether all of its sectors lie one after another (flash_changes.c): then one entry of
- * the cache, of the level of a chunk, stands for them, until one of them changes.
+ * With l2p.compress the first entry of a table page marks whether all of its sectors are consecutive on flash (flash_changes.c): then
+ * one entry of the cache, of the level of a chunk, stands for them, until one of them changes.
  *
- * With the directory on flash (flash_directory.h) a table page is fetched only when its entry there has been found; that may say already where
- * the sectors lie, so no entry of such a level is made. */
+ * With the directory on flash (flash_directory.h) a table page is fetched only when its entry there has been found; that entry may
+ * already have the sectors' address, so no entry of such a level is made. */
 
 static const struct map_page *map_page_at(const struct l2p_lookup *at)
 {
 	return map_page_state_at(&at->self->ftl->l2p->table, at->ext, at->offset);
 }
 
-/* A page without either flag has no record but of what its copy says too. */
+/* A page without either flag has only records equal to its copy. */
 static bool may_have_changes(const struct map_page *page) { return page->dirty || page->writing; }
 
 static bool from_changes(struct l2p_lookup *at)
@@ -43,7 +42,7 @@ static bool from_changes(struct l2p_lookup *at)
 	return at->offset > before;
 }
 
-/* The entry that stands for all of the table page. */
+/* Serve from the chunk-level entry for the whole table page. */
 static bool from_range(struct l2p_lookup *at)
 {
 	struct l2p *l2p = at->self->ftl->l2p;
@@ -57,7 +56,7 @@ static bool from_range(struct l2p_lookup *at)
 	return true;
 }
 
-/* The fetched page, of which nothing has changed, is such a range: it becomes one entry. */
+/* The fetched page is unchanged and one consecutive range: make it one entry. */
 static bool take_whole_page(struct l2p_lookup *at, const struct map_fetch *fetch)
 {
 	uint32_t entry = *(const uint32_t *)fetch->image, place = entry & L2P_ADDRESS_MASK;
@@ -71,7 +70,7 @@ static bool take_whole_page(struct l2p_lookup *at, const struct map_fetch *fetch
 	return true;
 }
 
-/* A page without a copy says that nothing was ever written there. */
+/* A page without a copy is blank: unmapped except for changes. */
 static bool from_map_page(struct l2p_lookup *at, const struct map_page *page, bool changes)
 {
 	struct ftl_io *io = io_of(at->req);
@@ -94,7 +93,7 @@ static bool from_map_page(struct l2p_lookup *at, const struct map_page *page, bo
 	return true;
 }
 
-/* The directory's entry says where all of the table page's sectors lie; of those that have changed it does not. */
+/* The directory's entry has the address of all sectors of the table page, except changed ones. */
 static bool from_entry(struct l2p_lookup *at, uint32_t entry, bool was_read, bool changes)
 {
 	struct hz_log_ftl *counters = &at->self->counters;
@@ -187,7 +186,7 @@ static uint32_t untrimmed(const struct ftl *ftl, uint64_t lba, uint32_t count)
 	return run;
 }
 
-/* What is mapped and where is known to its table page only: all that have no trim get an entry. */
+/* Only the table page has the mapping: every LBA without a trim gets a record. */
 uint32_t l2p_cached_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count)
 {
 	struct ftl *ftl = self->ftl;
@@ -211,7 +210,7 @@ uint32_t l2p_cached_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t c
 	return unmapped;
 }
 
-/* Without a change the copy on flash decides, and it names `from` as long as that is valid: what replaces it there invalidates it. */
+/* Without a change the copy on flash decides, and it has `from` as long as that place is valid: a replacement invalidates it. */
 bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
 {
 	struct ftl *ftl = self->ftl;
@@ -269,7 +268,7 @@ uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba)
 	return place;
 }
 
-/* Read once for LBAs that are looked at one after another: a place is programmed once in each opening of its superblock. */
+/* Cached for consecutive LBAs: a place is programmed once in each opening of its superblock. */
 static const uint32_t *peek_page(struct ftl *ftl, ppa_t ppa)
 {
 	struct l2p_peek *peek = &ftl->l2p->changes.peek;
@@ -310,7 +309,7 @@ static bool are_blank(const uint32_t *entry)
 	return (pair[0] & pair[1] & pair[2] & pair[3] & blank) == blank;
 }
 
-/* The next index with an entry, `entries` or more: none. Of most pages a small part is mapped. The image is that of a whole page. */
+/* The next index with an entry; `entries` or more: none. Most pages are mostly blank. The image is a whole page. */
 static uint32_t skip_blank(const uint32_t *entry, uint32_t i, uint32_t entries)
 {
 	while (i < entries) {
@@ -324,7 +323,7 @@ static uint32_t skip_blank(const uint32_t *entry, uint32_t i, uint32_t entries)
 	return i;
 }
 
-/* What the copy says and no change contradicts. */
+/* Entries of the copy that no change replaces. */
 static uint32_t mapped_in_copy(struct ftl *ftl, const struct extent *ext, uint32_t index, struct l2p_sector *sector)
 {
 	const uint32_t *entry = peek_page(ftl, map_page_state(&ftl->l2p->table, index)->ppa);
@@ -364,7 +363,7 @@ static bool still_holds(struct ftl *ftl, uint32_t place, uint32_t lba)
 	return place != L2P_UNMAPPED && place_valid(ftl, place) && place_extent(ftl, place)->places->lba[place_offset(ftl, place)] == lba;
 }
 
-/* What the copies still name although a change says otherwise, and nobody has collected yet. */
+/* Places still in the copies although a change replaces them, and not collected yet. */
 uint64_t l2p_cached_conv_stale(struct ftl *ftl)
 {
 	uint64_t stale = 0;
@@ -384,7 +383,7 @@ struct copies {
 	struct ftl *ftl;
 	uint32_t pages;   /* indices of conventional zones' */
 	uint8_t **memory; /* by sector of a flash page */
-	uint8_t *aside;   /* as many sectors: for those that are not wanted, or do not end with a zone's last entry */
+	uint8_t *aside;   /* as many sectors: for unwanted ones, or ones beyond a zone's last entry */
 };
 
 static uint32_t *entries_of(struct ftl *ftl, uint32_t page)
@@ -392,7 +391,7 @@ static uint32_t *entries_of(struct ftl *ftl, uint32_t page)
 	return &ftl->l2p->changes.scan[map_page_extent(ftl, page)->index * ftl->capacity + map_page_first(ftl, page)];
 }
 
-/* The table page whose copy this sector is; not one of conventional zones: too high. */
+/* The table page of this copy; not one of conventional zones: too high. */
 static uint32_t page_at(struct ftl *ftl, ppa_t ppa) { return SLC_MAP_TAG - *slc_tag_of(ftl, ppa); }
 
 static bool fits(struct ftl *ftl, uint32_t page) { return map_page_entries(ftl, page) == HZ_MAP_PAGE_ENTRIES; }
@@ -405,7 +404,7 @@ static uint8_t *place_for(const struct copies *copies, ppa_t ppa, uint32_t secto
 							       : copies->aside + sector * HZ_SECTOR_BYTES;
 }
 
-/* Which of the sectors between two copies cannot be read does not matter. */
+/* Gap sectors between two copies need not be readable. */
 static bool read_alone(const struct copies *copies, ppa_t ppa, uint32_t sector)
 {
 	struct sgl data = { &copies->memory[sector], 0, HZ_SECTOR_BYTES };
@@ -487,7 +486,7 @@ static void validate_copies(struct ftl *ftl)
 		}
 }
 
-/* A copy with a lower number than the trims' page does not know what was deallocated before that was saved. */
+/* Drop entries of copies older than the trims' page: such a copy lacks earlier deallocations. */
 static void drop_deallocated(struct ftl *ftl, const struct extent *ext)
 {
 	for (uint32_t o = 0, blank; o < ftl->capacity; o += blank ? blank : 1) {

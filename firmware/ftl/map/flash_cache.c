@@ -11,7 +11,7 @@ enum { ADDRESS_MASK = (1u << HZ_PPA_BITS) - 1 };
 
 static uint32_t line_of(const struct l2p_cache *cache) { return l2p_cache_line(cache); }
 
-/* Entries of the budget that a node takes. */
+/* A node's share of the budget, in entries. */
 static uint32_t size_of(const struct l2p_cache *cache, uint8_t level) { return level == HZ_MAP_PAGE ? line_of(cache) : 1; }
 
 /* Bits [first, first + count) of a line; count > 0. */
@@ -68,7 +68,7 @@ static void touch(struct l2p_cache *cache, struct l2p_cache_shard *shard, uint32
 	order_newest(cache, shard, index, now_ns);
 }
 
-/* CLOCK: what was hit since the hand came by gets another round. Ends: each turn clears a mark. */
+/* CLOCK: entries hit since the hand passed get another round. Terminates: each turn clears a mark. */
 static uint32_t next_victim(struct l2p_cache *cache, struct l2p_cache_shard *shard, uint64_t now_ns)
 {
 	while (cache->clock && cache->node[shard->oldest].hit) {
@@ -170,7 +170,7 @@ static void remove_node(struct l2p_cache *cache, uint32_t number, uint32_t index
 	set_free(cache, shard, index);
 }
 
-/* In every list but that of the order of eviction. The shard has room for it. */
+/* Into every list but that of eviction. The shard has room for it. */
 static uint32_t add_node(struct l2p_cache *cache, uint32_t number, uint32_t lba, uint32_t group, uint8_t level)
 {
 	struct l2p_cache_shard *shard = &cache->shard[number];
@@ -191,8 +191,8 @@ static uint32_t add_node(struct l2p_cache *cache, uint32_t number, uint32_t lba,
 	return index;
 }
 
-/* Room for a node of that level; returns how many entries left. Terminates: pins leave a quarter of the shard, a line is at most an
- * eighth. */
+/* Room for a node of that level; returns how many entries were evicted. Terminates: pins leave a quarter of the shard, a line is at most
+ * an eighth. */
 static uint32_t cache_make_room(struct l2p_cache *cache, uint32_t number, uint8_t level, uint64_t now_ns)
 {
 	struct l2p_cache_shard *shard = &cache->shard[number];
@@ -211,7 +211,7 @@ static uint32_t cache_make_room(struct l2p_cache *cache, uint32_t number, uint8_
 
 static bool may_pin(const struct l2p_cache_shard *shard) { return shard->pinned + 1 + (shard->own + 3) / 4 <= shard->own; }
 
-/* A range that is present: pinned from now on, if that is wanted and allowed. */
+/* A present range: pinned from now on, if wanted and allowed. */
 static void node_refresh(struct l2p_cache *cache, struct l2p_cache_shard *shard, uint32_t index, struct l2p_cache_new *range,
 			 uint64_t now_ns)
 {
@@ -363,7 +363,7 @@ void l2p_cache_forget_range(struct l2p_cache *cache, uint32_t number, uint32_t l
 	publish_oldest(cache, &cache->shard[number]);
 }
 
-/* Entries of the node that begin in [first, end). */
+/* Mask of the node's entries in [first, end). */
 static uint64_t bits_within(const struct l2p_cache *cache, const struct l2p_cached *node, uint32_t first, uint32_t end)
 {
 	uint32_t from = first > node->lba ? first - node->lba : 0, size = size_of(cache, node->level);
@@ -404,7 +404,7 @@ static bool can_lend(const struct l2p_cache *cache, const struct l2p_cache_shard
 	return shard->own >= least + line_of(cache) && 4 * shard->pinned <= 3 * (shard->own - line_of(cache));
 }
 
-/* Room for one line is free, or becomes free of nodes that have not been used since before_ns. */
+/* Room for one line is free, or is freed by evicting nodes unused since before_ns. */
 static bool free_line(struct l2p_cache *cache, uint32_t number, uint64_t before_ns)
 {
 	struct l2p_cache_shard *shard = &cache->shard[number];
@@ -479,8 +479,8 @@ static void shard_init(struct l2p_cache *cache, struct arena *arena, uint32_t nu
 	lt_preset(&shard->oldest_ns, LT_FOREVER);
 }
 
-/* A line that is a sixteenth of the window at most wastes little where the window begins and ends inside one; one that is a sixteenth of
- * a shard leaves it an order of eviction worth the name. */
+/* A line of at most a sixteenth of the window wastes little at the window's ends; a line of a sixteenth of a shard leaves a meaningful
+ * order of eviction. */
 static uint32_t line_shift_for(const struct l2p_cache_choice *choice)
 {
 	uint32_t shift = 0;
@@ -491,7 +491,7 @@ static uint32_t line_shift_for(const struct l2p_cache_choice *choice)
 	return shift;
 }
 
-/* Whole lines, as even as possible; the last shard has what is no line too. */
+/* Whole lines, as even as possible; the last shard also has the remainder. */
 static uint32_t share_of(const struct l2p_cache *cache, uint32_t shard)
 {
 	uint32_t lines = cache->entries >> cache->line_shift, share = lines / cache->shards + (shard < lines % cache->shards);

@@ -1,15 +1,15 @@
-/* The cache of map entries: hash buckets, LRU or CLOCK eviction, pinned entries, in shards that lend each other room.
+/* The cache of map entries: hash buckets, LRU or CLOCK eviction, pinned entries, in shards with mutual loans of room.
  *
  * Entries enter and leave in *nodes*, of two sorts:
- *   a range   one entry that stands for a chunk or a zone: the sectors from `lba` on lie one after another from `ppa` on
+ *   a range   one entry for a chunk or a zone: its sectors, from `lba` on, are consecutive on flash from `ppa` on
  *   a line    2^line_shift page entries, neighbours in one table page, each valid or not
- * Without prefetching a line has one entry. With it, neighbours come together, are read together and leave together, so they share a hash
- * bucket, a place in the order of eviction and a list link.
+ * Without prefetching a line has one entry. With it, neighbours come together, are read together and leave together, so they share a
+ * hash bucket, a place in the order of eviction and a list link.
  *
  * The budget counts entries, pinned ones included, and all entries of a line, valid or not. It is never exceeded. The nodes of a group
- * (a table page) are in one list, with few others, so that they can be dropped without a search; a group belongs to one shard.
+ * (a table page) are in one list, with few others, for a drop without a search; a group belongs to one shard.
  *
- * Every call names a shard whose lock (class L2P) is held. O(1) but where it says otherwise; no division. */
+ * Every call takes a shard with its lock (class L2P) held. O(1) unless stated otherwise; no division. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MAP_FLASH_CACHE_H
 #define FTL_MAP_FLASH_CACHE_H
@@ -25,10 +25,10 @@ extern "C" {
 #define L2P_CACHE_NONE UINT32_MAX
 enum {
 	L2P_CACHE_SMALLEST_SHARD = 16, /* entries */
-	L2P_CACHE_USUAL_SHARD = 1024,  /* entries, where the config does not say how many shards */
-	L2P_CACHE_FEW_SHARDS = 8,      /* but so many of a smaller cache too */
+	L2P_CACHE_USUAL_SHARD = 1024,  /* entries of a shard, unless the config has a count of shards */
+	L2P_CACHE_FEW_SHARDS = 8,      /* minimum of shards, also of a smaller cache */
 	L2P_CACHE_LONGEST_LINE = 64,   /* entries: bits of a word */
-	L2P_CACHE_LOAN = 64,           /* most entries that change shards at a time */
+	L2P_CACHE_LOAN = 64,           /* most entries of one loan between shards */
 };
 
 struct l2p_cached {
@@ -40,7 +40,7 @@ struct l2p_cached {
 	uint64_t valid;                /* line: bit i: the entry of lba + i is here. Never 0. Range: 1 */
 	uint32_t chain;                /* next in its bucket; free: next free one */
 	uint32_t older, newer;         /* eviction order; pinned ones are not in it */
-	uint32_t group, before, after; /* list that the group is in */
+	uint32_t group, before, after; /* list of the group */
 	uint64_t used_ns;              /* inserted, or moved to the newest end */
 	uint8_t level;                 /* enum hz_map_level; a line: HZ_MAP_PAGE */
 	bool pinned;
@@ -52,7 +52,7 @@ struct l2p_cache_shard {
 	uint32_t *group; /* by hash of the group: the first node of a list */
 	uint32_t free, newest, oldest;
 	uint32_t free_slot;              /* of a line; the slot's first word names the next one */
-	uint32_t fresh, fresh_slot, end; /* nodes and places of its own, up to `end`, that were never taken */
+	uint32_t fresh, fresh_slot, end; /* own nodes and slots, up to `end`, never taken yet */
 	uint32_t own;                    /* entries it may hold */
 	uint32_t used, pinned;           /* entries it holds, lines counted whole; pinned ones among them */
 	uint32_t held;                   /* nodes */
@@ -73,15 +73,15 @@ struct l2p_cache_choice {
 	uint32_t entries; /* budget */
 	uint32_t shards;  /* a power of two; at most one per L2P_CACHE_SMALLEST_SHARD entries */
 	uint32_t buckets; /* of each shard; 0 = one per 4 entries of the budget, at most two per entry of the shard */
-	uint32_t window;  /* page entries that come at a time */
+	uint32_t window;  /* prefetch window: page entries fetched together */
 	bool clock;
 };
 void l2p_cache_init(struct l2p_cache *cache, struct arena *arena, const struct l2p_cache_choice *choice);
 static inline uint32_t l2p_cache_line(const struct l2p_cache *cache) { return 1u << cache->line_shift; }
-/* Most page entries, neighbours, that can enter a shard without pushing each other out; at least 1. */
+/* Most neighbouring page entries that fit into a shard together; at least 1. */
 uint32_t l2p_cache_room(const struct l2p_cache *cache, uint32_t shard);
 
-/* Are there any of that level? */
+/* True if the shard has entries of that level. */
 static inline bool l2p_cache_has(const struct l2p_cache *cache, uint32_t shard, uint8_t level)
 {
 	return cache->shard[shard].by_level[level];
@@ -95,19 +95,18 @@ struct l2p_cache_new {
 	uint8_t level; /* above HZ_MAP_PAGE */
 	bool pin;      /* never evicted; in: wanted, out: granted. A quarter of a shard always stays without pins */
 };
-/* The range that begins at lba on this level: its address, and it counts as used now; PPA_NONE: it is not there. */
+/* Address of the range beginning at lba on this level, now marked as used; PPA_NONE: not cached. */
 ppa_t l2p_cache_find(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint8_t level, uint64_t now_ns);
 /* Returns how many entries had to leave. */
 uint32_t l2p_cache_insert(struct l2p_cache *cache, uint32_t shard, struct l2p_cache_new *range, uint64_t now_ns);
 
-/* --- page entries; `index` is that of lba in its table page, where lines are aligned --- */
+/* --- page entries; `index` is the entry of lba in its table page, to which lines are aligned --- */
 /* Addresses of [lba, lba + count) into ppa[], at most to the end of the line: how many from the front are here. They count as used. */
 uint32_t l2p_cache_find_entries(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint32_t count, uint64_t now_ns,
 				ppa_t *ppa);
 /* One entry, with its map bits: false: it is not here. */
 bool l2p_cache_find_entry(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint64_t now_ns, uint32_t *entry);
-/* Entries [from, from + count) of one line, of which those that are `valid` shall enter. Others among them that are in the cache
- * take what `entry` says. */
+/* Entries [from, from + count) of one line; those in `valid` enter. Others already cached are updated from `entry`. */
 struct l2p_cache_entries {
 	uint32_t lba, group; /* of the line's first entry */
 	uint32_t from, count;
@@ -117,16 +116,16 @@ struct l2p_cache_entries {
 };
 /* Returns how many entries had to leave. O(count), a copy. */
 uint32_t l2p_cache_fill(struct l2p_cache *cache, uint32_t shard, struct l2p_cache_entries *entries, uint64_t now_ns);
-/* Drop the entries of [lba, lba + count), not beyond the end of the table page, that are there. O(lines). */
+/* Drop cached entries of [lba, lba + count), not beyond the end of the table page. O(lines). */
 void l2p_cache_forget(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint32_t index, uint32_t count);
-/* The entry of a range that begins there leaves, if it is there. */
+/* Drop the entry of the range beginning there, if cached. */
 void l2p_cache_forget_range(struct l2p_cache *cache, uint32_t shard, uint32_t lba, uint8_t level);
 
-/* Drop the entries of a group that lie in [first, end) and are of a lower level than `below`; O(nodes of its list). */
+/* Drop the entries of a group in [first, end) of a level below `below`; O(nodes of its list). */
 void l2p_cache_drop(struct l2p_cache *cache, uint32_t shard, uint32_t group, uint32_t first, uint32_t end, uint8_t below);
 
-/* Lending, in three steps, each under at most one shard's lock: which shard, to judge by the hints, has the older nodes (`shard`
- * itself: none); take room for up to `most` entries away from it while its oldest is older than before_ns; give it. O(most). */
+/* Lending, in three steps, each under at most one shard's lock: find the shard with the older nodes, by hints (`shard` itself: none);
+ * take room for up to `most` entries from it while its oldest is older than before_ns; give it. O(most). */
 struct l2p_cache_loan {
 	uint32_t nodes, slots, count;
 }; /* chains of free ones; entries */
@@ -134,9 +133,9 @@ uint32_t l2p_cache_lender(const struct l2p_cache *cache, uint32_t shard, uint32_
 struct l2p_cache_loan l2p_cache_take(struct l2p_cache *cache, uint32_t shard, uint64_t before_ns, uint32_t most);
 void l2p_cache_give(struct l2p_cache *cache, uint32_t shard, struct l2p_cache_loan loan);
 
-/* Harts idle: NULL, or what is wrong with lists, counts or budget. O(entries). */
+/* NULL, or the fault in lists, counts or budget. O(entries). Harts idle. */
 const char *l2p_cache_check(const struct l2p_cache *cache);
-/* The list that the nodes of this group are in, linked by `after`: the first one, or L2P_CACHE_NONE. Hashed as a bucket. */
+/* The list with the nodes of this group, linked by `after`: the first one, or L2P_CACHE_NONE. Hashed as a bucket. */
 static inline uint32_t *l2p_cache_group_list(const struct l2p_cache *cache, uint32_t shard, uint32_t group)
 {
 	return &cache->shard[shard].group[(uint64_t)(group * 2654435769u) >> (32 - cache->group_bits)];

@@ -77,7 +77,7 @@ static void set_free_after(struct l2p_changes *changes, uint32_t index, uint32_t
 	lt_store(&changes->record[index].free, next - index - 1);
 }
 
-/* The last of the first `count` free records, as seen; CHANGE_NONE: there are not so many, or others took some meanwhile. */
+/* The last of the first `count` free records, as seen; CHANGE_NONE: there are fewer, or others took some meanwhile. */
 static uint32_t free_at(const struct l2p_changes *changes, uint64_t seen, uint32_t count)
 {
 	uint32_t next = (uint32_t)seen, index = CHANGE_NONE;
@@ -91,8 +91,8 @@ static uint32_t free_at(const struct l2p_changes *changes, uint64_t seen, uint32
 	return index;
 }
 
-/* A chain of `count` free records. The tag makes every state of the stack another word, so that an old top cannot be taken for the
- * present one. */
+/* A chain of `count` free records. The tag makes every state of the stack a different word, so that an old top is never taken for the
+ * present one (ABA). */
 static uint32_t records_take(struct l2p_changes *changes, uint32_t count)
 {
 	uint64_t seen, next = 0;
@@ -139,7 +139,7 @@ static struct page_lbas lbas_of(struct ftl *ftl, uint32_t page)
 
 static bool has_lba(const struct page_lbas *lbas, uint32_t lba) { return lba - lbas->first < lbas->count; }
 
-/* Where the list begins that has the records of the page, and those of others. */
+/* Hash bucket of a table page; other pages may share it. */
 static uint32_t *page_list(const struct l2p_changes *changes, uint32_t shard, uint32_t page)
 {
 	uint32_t hash = page * 2654435769u; /* as above */
@@ -215,10 +215,10 @@ static struct l2p_change *record_add(struct ftl *ftl, uint32_t shard, uint32_t l
 	return record;
 }
 
-/* A part of a row, of one table page, whose next place is `place`. */
+/* Part of a row within one table page; its next place is `place`. */
 struct change_run {
 	struct row row;
-	uint32_t *list; /* of that page */
+	uint32_t *list; /* of its table page */
 	uint32_t page, lba, count, place;
 	uint32_t step; /* from one place to the next; 0: they are L2P_UNMAPPED */
 };
@@ -231,7 +231,7 @@ static void replace(struct ftl *ftl, struct l2p_change *record, uint32_t place)
 	record->again = true;
 }
 
-/* Those that have a record; returns how many do not: bit i of *missing: lba + i. */
+/* Update existing records; returns how many LBAs have none: bit i of *missing: lba + i. */
 static uint32_t run_replace(struct ftl *ftl, const struct change_run *run, uint64_t *missing)
 {
 	uint32_t count = 0;
@@ -269,7 +269,7 @@ static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t miss
 	}
 }
 
-/* The page becomes dirty although all may have records: a copy that is on its way has their former places. */
+/* The page becomes dirty even if all LBAs have records: a copy being written has their former places. */
 void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t count, uint32_t place)
 {
 	uint32_t shard = ext->map_shard;
@@ -309,22 +309,22 @@ static void record_remove(struct l2p_changes *changes, uint32_t shard, uint32_t 
 
 static uint32_t entry_of_place(uint32_t place) { return place == L2P_UNMAPPED ? UINT32_MAX : place; }
 
-/* The image names this place: it must not be on flash before what lies there. */
+/* The image has this place: it must not be on flash before the place's data. */
 static void note_undurable(struct ftl *ftl, uint32_t place)
 {
 	if (place != L2P_UNMAPPED && lt_load(&place_extent(ftl, place)->places->durable) <= place_offset(ftl, place))
 		l2p_log_await(&ftl->l2p->log, place_extent(ftl, place)->places, place_offset(ftl, place));
 }
 
-/* Does a copy of this number mean what lies at the place now? If the zone was reset since, it means what lay there before, even if the same
- * LBA has come to the same place again. */
+/* True if a copy with this number means the present sector at the place. If the zone was reset since, it means the former sector, even
+ * if the same LBA has come to the same place again. */
 static bool means_present(const struct ftl *ftl, uint32_t place, uint64_t number)
 {
 	return place == L2P_UNMAPPED || lt_load(&ftl->places->zone[place_number(ftl, place)].reset_sequence) <= number;
 }
 
-/* The image says that it was deallocated: so must the trims on flash, before it. Else they would not know of the older sectors, which a
- * scan of everything finds. The flush before the image is written saves them. */
+/* The image has the LBA as deallocated: so must the trims on flash, before it, or a full scan would find the older sectors. The flush
+ * before the image is written saves them. */
 static void note_deallocated(struct ftl *ftl, const struct l2p_change *record)
 {
 	if (record->place == L2P_UNMAPPED)
@@ -343,7 +343,7 @@ static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t fir
 		place_invalidate(ftl, old, item->known);
 }
 
-/* A valid place of a backing zone whose LBA belongs to the page: its entry, unless a record says that it is old news. */
+/* A valid place of a backing zone with an LBA of the page: make its entry, unless a newer record exists. */
 static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent *backing, uint32_t offset)
 {
 	uint32_t lba, place = place_make(backing->places, offset), shard;
@@ -369,7 +369,7 @@ static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent 
 	lt_lock_release(&ftl->l2p->shard[shard], &node);
 }
 
-/* The copy cannot be read: the reverse maps know what it said. Slow, and rare. */
+/* The copy cannot be read: rebuild it from the reverse maps. Slow, and rare. */
 static void rebuild(struct ftl *ftl, struct log_item *item)
 {
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++) {
@@ -443,11 +443,11 @@ static bool says_the_same(const struct log_item *item, const struct l2p_change *
 
 static void record_stays(struct ftl *ftl, uint32_t shard, uint32_t page, struct l2p_change *record)
 {
-	record->recovered = false; /* the copy names what was true when it was written */
+	record->recovered = false; /* the copy is as old as its write */
 	map_page_dirty(ftl, shard, page);
 }
 
-/* One piece of the detached list; returns what is left of it. Records of other pages stay what they are. */
+/* Drop one piece of the detached list; returns the rest of it. Records of other pages stay. */
 static uint32_t drop_piece(struct ftl *ftl, uint32_t shard, const struct log_item *item, uint32_t index, uint32_t *dropped)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
@@ -509,7 +509,7 @@ static bool *scan_filled(const struct ftl *ftl, uint32_t page) { return &ftl->l2
 
 void l2p_scan_filled(struct ftl *ftl, uint32_t page) { *scan_filled(ftl, page) = true; }
 
-/* Entries of a page of which nothing was found: nowhere. Not all of them at once, of which most are never looked at. */
+/* Entries of a page without findings: all unmapped. Filled page by page, since most pages are never read. */
 static uint32_t *fill_page(struct ftl *ftl, const struct extent *ext, uint32_t page)
 {
 	uint32_t *entry = scanned(ftl, ext, map_page_first(ftl, page));
@@ -656,8 +656,8 @@ void l2p_changes_init(struct ftl *ftl, struct arena *arena)
 
 	if (!ftl->shape.conventional_zones)
 		return;
-	/* What may be in it at once, once more what a cut can take from the buffers, and two table pages that cannot be read. Each
-	 * worker may have been let in once with a piece to unmap. */
+	/* The log's limit, plus the most that a power cut can take from the buffers, and two unreadable table pages. Each worker may
+	 * have been admitted once with a piece to unmap. */
 	changes->count = ftl->cfg->l2p_log_entries + 2 * (ftl->cfg->conventional_buffers + 1) * ftl->ring_sectors +
 			 2 * HZ_MAP_PAGE_ENTRIES + ftl->cfg->worker_count * L2P_PIECE;
 	while (1u << changes->bucket_bits < changes->count / 2) /* at least HZ_MAP_PAGE_ENTRIES: whole rows */

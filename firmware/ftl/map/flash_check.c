@@ -116,7 +116,7 @@ static const char *check_zone_map(struct ftl *ftl, const struct extent *ext)
 	return error;
 }
 
-/* Entries of the log that need no memory: those of a zone that is not conventional. */
+/* Log entries without memory: those of a zone that is not conventional. */
 static uint64_t logged(struct ftl *ftl, const struct extent *ext)
 {
 	const struct l2p_table *table = &ftl->l2p->table;

@@ -40,7 +40,7 @@ static uint32_t record_some(struct ftl *ftl, uint32_t first, uint32_t most, uint
 	return count;
 }
 
-/* Only the log's job writes copies, so they stay what they are. */
+/* Only the log's job writes copies, so they do not change. */
 uint32_t l2p_checkpoint_next(struct ftl *ftl, uint8_t *image)
 {
 	struct l2p_checkpoints *checkpoints = &ftl->l2p->log.checkpoints;
@@ -70,7 +70,7 @@ void l2p_checkpoint_now(struct ftl_worker *self)
 	l2p_log_flush(self);
 }
 
-/* A copy is either the one that the checkpoint knew, or younger than the checkpoint. If it is neither, that one cannot be found any more. */
+/* A copy is either the checkpoint's, or younger than the checkpoint. Otherwise the checkpoint's copy is lost. */
 static bool as_new(const struct l2p_table *table, uint32_t page, uint32_t recorded, uint64_t recorded_at)
 {
 	uint64_t sequence;
@@ -125,7 +125,7 @@ void map_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page)
 	list->last = dirty->next[zone] = zone;
 }
 
-/* The zone that has been in the list for longest leaves it; its pages stay dirty. */
+/* The zone longest in the list leaves it; its pages stay dirty. */
 static uint32_t listed_first(struct l2p_dirty *dirty)
 {
 	struct l2p_dirty_list *list = &dirty->list[dirty->shard];
@@ -210,7 +210,7 @@ void l2p_dirty_init(struct ftl *ftl, struct arena *arena)
 	memset(dirty->next, 0xff, ftl->zone_count * sizeof(*dirty->next));
 }
 
-/* Of a pass that ended early, since table pages cannot be written any more, zones are left that are in no list. */
+/* A pass that ended early, since table pages cannot be written any more, leaves zones in no list. */
 const char *l2p_dirty_check(const struct ftl *ftl)
 {
 	const struct l2p_table *table = &ftl->l2p->table;

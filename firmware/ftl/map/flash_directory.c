@@ -10,10 +10,10 @@
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 
-/* The directory of table pages: its entries, what is new of them, and how the log's job brings that into its pages. Calls nothing of the
- * table, which calls it. */
+/* The directory of table pages: its entries, the news, and the merge into its pages by the log's job. Calls nothing of the table, its
+ * caller. */
 
-enum { SHARD = 0, WORD = L2P_NEWS_WORD /* entries that are merged under one acquisition, too */ };
+enum { SHARD = 0, WORD = L2P_NEWS_WORD /* also: most entries merged under one acquisition */ };
 
 static struct l2p_directory *directory_of(const struct ftl *ftl) { return &ftl->l2p->directory; }
 
@@ -30,7 +30,7 @@ uint32_t l2p_directory_page(const struct ftl *ftl, uint32_t table_page)
 	return directory_of(ftl)->first + (entry_number(ftl, table_page) >> L2P_MAP_PAGE_SHIFT);
 }
 
-/* --- what is new --- */
+/* --- news --- */
 
 bool l2p_directory_is_news(const struct ftl *ftl, uint32_t number) { return directory_of(ftl)->news[number / WORD] >> number % WORD & 1; }
 
@@ -63,7 +63,7 @@ void l2p_directory_note(struct ftl *ftl, uint32_t table_page, uint32_t ppa, uint
 		set_entry(ftl, table_page, entry_for(ftl, ppa, first_entry));
 }
 
-/* An entry that says where the sectors lie does not say where the copy does. */
+/* An entry with the address of the sectors has no address of the copy. */
 void l2p_directory_moved(struct ftl *ftl, uint32_t table_page, uint32_t ppa)
 {
 	const struct l2p_directory *directory = directory_of(ftl);
@@ -123,7 +123,7 @@ bool l2p_directory_take(struct ftl *ftl, struct log_item *item)
 	return false;
 }
 
-/* Done twice, it adds what has become news meanwhile; then the image has the rest already. */
+/* A second call adds news since the first; the image has the rest already. */
 void l2p_directory_merge(struct ftl *ftl, const struct log_item *item)
 {
 	struct l2p_directory *directory = directory_of(ftl);
@@ -157,7 +157,7 @@ void l2p_directory_init(struct ftl *ftl, struct arena *arena)
 	memset(directory->entry, 0xff, entries * sizeof(*directory->entry));
 }
 
-/* The directory of table pages as it lies on flash: what requests find there, what mount finds, and the check. */
+/* The directory of table pages on flash: look-up for requests, mount, and check. */
 
 static const struct l2p_directory *the_directory(const struct ftl *ftl) { return &ftl->l2p->directory; }
 
@@ -172,7 +172,7 @@ static bool in_cache(struct ftl *ftl, uint32_t shard, uint32_t number, uint64_t 
 	return l2p_cache_find_entry(&ftl->l2p->cache, shard, L2P_DIRECTORY_LBA + number, within(number), now_ns, entry);
 }
 
-/* The line around it, without what is news. */
+/* The line around it, without news. */
 static void enter_line(struct l2p_lookup *at, const struct map_fetch *fetch, uint32_t number)
 {
 	const struct ftl *ftl = at->self->ftl;
@@ -189,7 +189,7 @@ static void enter_line(struct l2p_lookup *at, const struct map_fetch *fetch, uin
 	l2p_lookup_fill(at, &entries);
 }
 
-/* The directory page that the request waited for. */
+/* The directory page fetched for the request. */
 static bool from_directory_page(struct l2p_lookup *at, uint32_t index, uint32_t number, uint32_t *entry)
 {
 	struct ftl_io *io = io_of(at->req);

@@ -12,7 +12,7 @@ static void round_begin(struct ftl_worker *self);
 static void round_merge(struct ftl_worker *self);
 static void items_write(struct ftl_worker *self);
 
-/* --- who waits --- */
+/* --- waiters --- */
 
 void l2p_log_add(struct ftl *ftl, uint32_t entries) { lt_add(&ftl->l2p->log.used, entries); }
 
@@ -169,7 +169,7 @@ static struct waiter *log_next_waiting(struct l2p_log *log)
 	return waiter;
 }
 
-/* Extents go on while there is room. True: somebody still waits. */
+/* Admit extents while there is room. True: some still wait. */
 static bool let_in(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;
@@ -236,7 +236,7 @@ static void item_unlink(struct l2p_log *log, uint32_t shard, const struct log_it
 	*link = item->next;
 }
 
-/* Zone and shard lock held: what the new copy will hold. False: there is nothing new. */
+/* Record the extent of the new copy. False: nothing new. Zone and shard lock held. */
 static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index)
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, index);
@@ -320,7 +320,7 @@ static void item_read_copy(struct ftl_worker *self, struct log_item *item)
 	tsu_submit(self->ftl->tsu, &item->txn);
 }
 
-/* What was in the old copy only is to be found elsewhere. */
+/* Data only in the old copy must be found elsewhere. */
 static void item_lost(struct ftl *ftl, struct log_item *item)
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, item->page);
@@ -417,7 +417,7 @@ static ppa_t place_in(const struct ftl *ftl, const struct log_item *item, uint32
 	return item->base + i;
 }
 
-/* End of the entries from i on that have the same level and the same chunk. */
+/* End of the entries from i on with the same level and the same chunk. */
 static uint32_t segment_end(const struct ftl *ftl, const struct log_item *item, uint32_t first, uint32_t i)
 {
 	uint32_t end = item->to, split = ftl->l2p->table.split, mask = ftl->cfg->l2p_chunk_sectors - 1;
@@ -428,7 +428,7 @@ static uint32_t segment_end(const struct ftl *ftl, const struct log_item *item, 
 	return first + i < split && split - first < end ? split - first : end;
 }
 
-/* A level's range begins in this page: its first entry says so, even if that is an old one. */
+/* A range of this level begins in this page: set the map bits of its first entry, even an old one. */
 static void mark_head(const struct ftl *ftl, const struct log_item *item, uint32_t first, uint32_t i, uint8_t level)
 {
 	uint32_t *entry = (uint32_t *)item->image;
@@ -438,7 +438,7 @@ static void mark_head(const struct ftl *ftl, const struct log_item *item, uint32
 		entry[range.head - first] = place_in(ftl, item, first, range.head - first) | (uint32_t)level << HZ_PPA_BITS;
 }
 
-/* New entries with the map bits they deserve now; of the old ones only those get other bits that lead a range which is complete now. */
+/* Set the map bits of new entries; of the old ones only heads of newly complete ranges change. */
 static void merge(const struct ftl *ftl, struct log_item *item)
 {
 	uint32_t first = map_page_first(ftl, item->page), *entry = (uint32_t *)item->image, end;
@@ -463,7 +463,7 @@ static void merge(const struct ftl *ftl, struct log_item *item)
 
 /* --- writing --- */
 
-/* Shard lock held: the new copy counts. Returns how many entries leave the log beside the runs. */
+/* The new copy is current. Returns how many entries leave the log besides the runs. Shard lock held. */
 static uint32_t staged_written(struct ftl *ftl, const struct log_item *item)
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, item->page);
@@ -476,13 +476,13 @@ static uint32_t staged_written(struct ftl *ftl, const struct log_item *item)
 		map_page_dirty(ftl, ext->map_shard, item->page);
 	page->staged = item->staged;
 	if (item->staged) {
-		map_page_void_reads(ftl, item->page); /* they have not what leaves the log now */
+		map_page_void_reads(ftl, item->page); /* they lack the entries that leave the log now */
 		l2p_staged_drop(ftl, ext, item);
 	}
 	return rebuilt;
 }
 
-/* Shard lock held. What was staged may have come to its place meanwhile, so that there is nothing in the image. */
+/* Staged sectors may have been placed meanwhile, so that the image may be empty. Shard lock held. */
 static void sequential_done(struct ftl_worker *self, const struct log_item *item, ppa_t ppa)
 {
 	struct map_page *page = map_page_state(&self->ftl->l2p->table, item->page);
@@ -508,7 +508,7 @@ static void conventional_done(struct ftl_worker *self, const struct log_item *it
 	l2p_directory_note(self->ftl, item->page, ppa & MAP_NO_COPY, *(const uint32_t *)item->image);
 }
 
-/* Not a table page. What was read of an older page of the directory lacks what is news no more. */
+/* Not a table page. Data read from an older directory page lack former news. */
 static void summary_done(struct ftl_worker *self, const struct log_item *item, ppa_t ppa)
 {
 	map_page_set_copy(self, item->page, ppa);
@@ -544,8 +544,8 @@ static void item_done(struct ftl_worker *self, struct log_item *item, ppa_t ppa)
 	self->counters.l2p_table_pages_written++;
 }
 
-/* The SLC log is worn out. The page's changes stay in the log, where reads look as long as it is marked as being written; nobody takes the
- * item for another page any more. */
+/* The SLC log is worn out. The page's changes stay in the log, where reads look as long as the page is marked as being written; the item
+ * is not reused for another page. */
 static void item_refused(struct ftl *ftl, const struct log_item *item)
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, item->page);
@@ -631,7 +631,7 @@ static void images_write(struct ftl_worker *self)
 
 static void places_flush(struct ftl_worker *self);
 
-/* A zone that failed while it was waited for holds up no second flush; what it lost, mount finds out (conv_mount.c). */
+/* A zone that failed during the wait delays no second flush; mount finds its losses (conv_mount.c). */
 static void places_flushed(struct ftl_request *req)
 {
 	if (req->status)
@@ -652,8 +652,8 @@ static void places_flush(struct ftl_worker *self)
 
 /* --- the images name durable places only --- */
 
-/* Places become durable by themselves while their writer goes on; a flush in the midst of it costs a partial unit. Patience for a
- * superpage to be filled and programmed, as long as nobody waits for the log. */
+/* Places become durable by themselves while their writer continues; a flush meanwhile costs a partial unit. Wait for a superpage to be
+ * filled and programmed, unless a request waits for the log. */
 enum { LOOK_NS = 500000, LOOKS = 16 };
 
 void l2p_log_await(struct l2p_log *log, const struct place_zone *zone, uint32_t offset)
@@ -692,7 +692,7 @@ static void places_look(struct lt_timer *timer)
 		lt_timer_arm(timer, clock_now_ns() + LOOK_NS, places_look);
 }
 
-/* The sequence numbers are taken first: what the images say is true from then on. */
+/* Sequence numbers are taken first: the images are true from then on. */
 static void number_items(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;
@@ -736,9 +736,9 @@ static void images_merge(struct ftl_worker *self)
 		item_merge(self, &log->item[i]);
 }
 
-/* An image may name a place only if its number is younger than the place's last reset: else the next merge would take the place for
- * somebody else's and leave it valid, and the collector would bring old data back. Between number and merge a zone may have been reset
- * and written anew, so all is done again then. Merging twice does no harm, and a reset takes a collection: the second time is the last. */
+/* An image may have a place only if its number is younger than the place's last reset: else the next merge would take the place for
+ * another LBA's and leave it valid, and the collector would bring old data back. Between number and merge a zone may have been reset and
+ * rewritten, so everything is done again then. Merging twice is harmless, and a reset takes a collection: the second time is the last. */
 static void round_merge(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;

@@ -11,20 +11,19 @@
 #include "request/io.h"
 #include "slc/slc.h"
 
-/* Checkpoints: how far mount may believe the table pages of conventional zones, so that it need not read the OOB records of all backing
- * zones.
+/* Checkpoints: up to which sequence number mount may trust the table pages of conventional zones, so that it need not read the OOB
+ * records of all backing zones.
  *
- * A checkpoint holds two things: `before`, the next sequence number when a pass of the log began; and, of each table page, the low bits of
- * the sequence number that its copy on flash had when the pass had ended (map_page_version), by which mount knows whether it found that
- * copy or an older one.
+ * A checkpoint holds two things: `before`, the next sequence number at the beginning of a pass of the log; and, for each table page, the
+ * low bits of its copy's sequence number at the end of the pass (map_page_version). With these mount tells that copy from an older one.
  *
- * What it promises: take any sector of a backing zone with a sequence number below `before`. The table page of its LBA, in the copy that
- * the checkpoint recorded or in a younger one, names that sector or a newer version of the LBA. For a pass writes every page that had
- * changes when it began, and what a copy names is durable before the copy is written. The promise stays true whatever happens later: an
- * old checkpoint makes mount read more, never wrong.
+ * Its promise: take any sector of a backing zone with a sequence number below `before`. The table page of its LBA, in the recorded copy
+ * or in a younger one, has that sector or a newer version of the LBA. For a pass writes every page with changes at its beginning, and
+ * the places in a copy are durable before the copy is written. The promise never becomes false: an old checkpoint makes mount read more,
+ * never wrong.
  *
- * Each is a sector of the SLC log, with an index behind those of the table pages (l2p_table.all). The log's job writes them all anew when
- * it has written L2P_CHECKPOINT_EVERY times as many table pages as there are checkpoints. */
+ * Each is a sector of the SLC log, with an index behind those of the table pages (l2p_table.all). The log's job rewrites them all after
+ * L2P_CHECKPOINT_EVERY times as many table pages as there are checkpoints. */
 
 struct ftl;
 struct ftl_worker;
@@ -50,25 +49,25 @@ void l2p_checkpoint_pass(struct ftl *ftl);
 uint32_t l2p_checkpoint_next(struct ftl *ftl, uint8_t *image);
 /* No L2P lock held: bring the table pages up to date and checkpoint them now. */
 void l2p_checkpoint_now(struct ftl_worker *self);
-/* Mount, copies found: the number below which every sector of a backing zone is known to the copies; 0: nobody can tell. */
+/* Mount, copies found: every sector of a backing zone below this number is known to the copies; 0: no such number. */
 uint64_t l2p_checkpoint_before(struct ftl *ftl, uint8_t *image);
 
 /* The L2P log: changes of the map that are in RAM only, and the job that brings them into table pages on flash.
  *
- * Sequential zones need no memory for it. A zone is mapped in order, so what the log holds of one of its table pages is always the entries
- * [merged, placed), and where those sectors lie follows from the zone. Changes of conventional zones are records (flash_changes.h). Either
- * way the log counts entries, as a device does that writes them down one by one.
+ * Sequential zones need no memory for it. A zone is mapped in order, so the log's part of one of its table pages is always the entries
+ * [merged, placed), and their addresses follow from the zone. Changes of conventional zones are records (flash_changes.h). Either way
+ * the log counts entries, like a device with a log of single entries.
  *
- * A *pass* of the job takes every page that is dirty when it begins, in *rounds* of a few pages: read the old copies, merge the changes,
- * set the map bits, write. What a page of a conventional zone names must be durable before the page is written: the round waits for that
- * a while, then it flushes the buffers of conventional zones. A pass ends with the directory, if that is on flash (flash_directory.h), and
- * now and then with checkpoints (flash_log.h).
+ * A *pass* of the job takes every page dirty at its beginning, in *rounds* of a few pages: read the old copies, merge the changes, set
+ * the map bits, write. The places in a page of a conventional zone must be durable before the page is written: the round waits for that
+ * a while, then it flushes the buffers of conventional zones. A pass ends with the directory, if that is on flash (flash_directory.h),
+ * and now and then with checkpoints (flash_log.h).
  *
- * Writes are admitted as long as the log has room; what is being programmed then may exceed it. The job itself waits for nothing that waits
- * for the log: SLC space is made by the SLC collector, which changes RAM only.
+ * Writes are admitted while the log has room; programs in flight may exceed it. The job never waits for waiters of the log: SLC space is
+ * made by the SLC collector, which changes RAM only.
  *
- * `used` is a shared word. log.lock (class L2P, index: number of map shards + 1) protects the lists of those who wait; nothing is taken
- * under it. */
+ * `used` is a shared word. log.lock (class L2P, index: number of map shards + 1) protects the lists of waiters; nothing is taken under
+ * it. */
 
 struct arena;
 
@@ -76,13 +75,13 @@ struct arena;
 struct log_item {
 	struct tsu_txn txn; /* first: read of the old copy */
 	uint32_t page;
-	uint32_t from, to; /* entries that are new; [0, from) come from the old copy */
+	uint32_t from, to; /* new entries; [0, from) come from the old copy */
 	uint32_t kept;     /* … and entries [to, kept) of staged sectors do, too */
-	uint32_t placed;   /* what the zone had placed then */
+	uint32_t placed;   /* sectors placed at that time */
 	uint32_t generation;
 	ppa_t base, patch; /* place of the page's first entry; of the first one in the zone's patch */
-	bool conventional; /* what is new is in flash_changes.h */
-	bool lost;         /* the old copy of one could not be read; what another's says of staged sectors is not to be believed */
+	bool conventional; /* news are in flash_changes.h */
+	bool lost;         /* the old copy of one could not be read; another's entries of staged sectors are not trusted */
 	bool staged;       /* not conventional: the new copy has staged sectors */
 	struct hz_oob oob; /* of the old copy */
 	uint64_t known;    /* conventional: sequence number when the old entries were true */
@@ -103,7 +102,7 @@ enum { L2P_AWAITED = 8 };
 
 struct l2p_log {
 	lt_word used;                 /* entries */
-	lt_word again;                /* changes since the pass began that took the place of others: `used` does not count them */
+	lt_word again;                /* repeated changes since the pass began: not counted in `used` */
 	lt_word running;              /* 1: a pass is under way */
 	lt_word closed;               /* 1: full under the blocking policy, until the pass has ended */
 	lt_word lost;                 /* 1: the SLC log is worn out, a page could not be written; there is no pass any more */
@@ -111,17 +110,17 @@ struct l2p_log {
 	struct lt_lock lock;
 	struct waiter_queue waiting;
 	struct io_queue for_room; /* deallocations */
-	struct io_queue at_rest;  /* flushes that wait until it is empty */
-	struct io_queue for_pass; /* who needs a page that is lost */
-	/* of the worker that runs the pass */
+	struct io_queue at_rest;  /* flushes waiting for an empty log */
+	struct io_queue for_pass; /* requests for a lost page */
+	/* of the worker running the pass */
 	struct ftl_worker *worker;
 	struct lt_event event;
 	uint32_t count, pending; /* items of the round; flash operations under way */
 	uint32_t most;           /* items of a round: whole SLC program units */
 	struct log_item *item;
-	struct log_item **taken; /* by shard: those whose pages are being written; its lock */
+	struct log_item **taken; /* by shard: items of pages being written; its lock */
 	struct slc_write *write;
-	/* Sectors that must be durable before the round's images. */
+	/* Sectors to become durable before the round's images. */
 	struct l2p_awaited {
 		const struct place_zone *zone;
 		uint32_t to;
@@ -134,14 +133,14 @@ struct l2p_log {
 	struct l2p_checkpoints checkpoints;
 };
 
-/* The round's images name a place at this offset that is not durable. The job's hart. */
+/* The round's images have a place at this offset that is not durable. The job's hart. */
 void l2p_log_await(struct l2p_log *log, const struct place_zone *zone, uint32_t offset);
 
 void l2p_log_init(struct ftl *ftl, struct arena *arena);
 /* Any lock: entries come into the log, or leave it (negative: as the two's complement). */
 void l2p_log_add(struct ftl *ftl, uint32_t entries);
 void l2p_log_remove(struct ftl *ftl, uint32_t entries);
-/* Shard lock held: the item of a page that is being written (map_page.writing). */
+/* The item of a page being written (map_page.writing). Shard lock held. */
 struct log_item *l2p_log_item(const struct ftl *ftl, uint32_t shard, uint32_t page);
 /* Begin a pass if the threshold has been reached and none is under way. No L2P lock held. */
 void l2p_log_kick(struct ftl_worker *self);
@@ -151,16 +150,15 @@ void l2p_log_flush(struct ftl_worker *self);
 bool l2p_log_room(struct ftl_worker *self, struct extent *ext);
 /* True if the log has room or is lost, else the request waits until then and is dispatched again. */
 bool l2p_log_admits(struct ftl_worker *self, struct ftl_request *req);
-/* The request is dispatched again when a pass that has not ended yet, or the next one, has. No L2P lock held. */
+/* Dispatch the request again when the present pass, or the next one, has ended. No L2P lock held. */
 void l2p_log_await_pass(struct ftl_worker *self, struct ftl_request *req);
 /* True if the log is empty or lost, else the request waits until it is and is dispatched again. */
 bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req);
 
-/* Dirty table pages: those with news that no copy on flash has. A page says so itself (map_page.dirty). The zones that have any are in a
- * list of their shard, in the order in which they became so; a pass of the log goes through the pages of each.
+/* Dirty table pages: pages with news missing in the copy on flash (map_page.dirty). Zones with dirty pages are in a list of their shard,
+ * in the order of becoming dirty; a pass of the log goes through the pages of each.
  *
- * A page stays dirty until the pass takes it: one that were neither dirty nor being written for a moment would look as if nothing of it had
- * changed. */
+ * A page stays dirty until the pass takes it: a page neither dirty nor being written, even for a moment, would look unchanged. */
 
 struct arena;
 struct ftl;
@@ -173,8 +171,8 @@ struct l2p_dirty_list {
 struct l2p_dirty {
 	struct l2p_dirty_list *list; /* by shard; its lock */
 	uint32_t *next;              /* by zone: the next one in the list, of the last one itself; L2P_NOT_LISTED: it is in none */
-	/* of the worker that runs the pass */
-	uint32_t shard, left; /* zones of this shard that are still to be gone through … */
+	/* of the worker running the pass */
+	uint32_t shard, left; /* zones of this shard still to do … */
 	uint32_t at, end;     /* … and pages of the present one */
 };
 
@@ -183,10 +181,10 @@ void l2p_dirty_init(struct ftl *ftl, struct arena *arena);
 void map_page_dirty(struct ftl *ftl, uint32_t shard, uint32_t page);
 /* A pass begins. */
 void l2p_dirty_begin(struct ftl *ftl);
-/* No lock held: the next dirty page of this pass, or UINT32_MAX. Each zone that had any when the pass came to its shard is gone through
- * once. */
+/* The next dirty page of this pass, or UINT32_MAX. Each zone in a shard's list when the pass reaches the shard is visited once. No lock
+ * held. */
 uint32_t l2p_dirty_next(struct ftl *ftl);
-/* Harts idle: NULL, or what is wrong. */
+/* NULL, or the fault. Harts idle. */
 const char *l2p_dirty_check(const struct ftl *ftl);
 
 #endif

@@ -3,7 +3,7 @@
 #include "map/l2p.h"
 #include "map/l2p_internal.h"
 
-/* A look-up in the map on flash: what both kinds of zones have in common. */
+/* Look-up in the map on flash: the part common to both kinds of zones. */
 
 static struct l2p_cache *cache_of(const struct l2p_lookup *at) { return &at->self->ftl->l2p->cache; }
 
@@ -14,8 +14,8 @@ void l2p_lookup_begin(struct l2p_lookup *at)
 	at->replaced = false;
 }
 
-/* Room goes to where it is needed: a shard that evicts takes some from a neighbour whose entries have not been used for longer. Not
- * inlined, so that look-ups without evictions need not save its registers. */
+/* Room moves to shards in need: a shard that evicts takes some from a neighbour with longer unused entries. noinline: look-ups without
+ * evictions save no registers. */
 static __attribute__((noinline)) void borrow(struct ftl_worker *self, uint32_t shard)
 {
 	struct l2p *l2p = self->ftl->l2p;
@@ -131,7 +131,7 @@ void l2p_lookup_take_one(struct l2p_lookup *at, const struct map_fetch *fetch)
 
 /* Map on flash: an entry is looked up in the log, then in the cache, then fetched with its table page. */
 
-/* What a miss needs: the entry of `head`, in table page `page`, which stands for [head, end) if its map bits say `level`. */
+/* Needed for a miss: the entry of `head`, in table page `page`, which stands for [head, end) if its map bits are `level`. */
 struct target {
 	struct map_range range;
 	uint32_t page;
@@ -173,7 +173,7 @@ static bool hit(struct l2p_lookup *at, uint8_t level, const struct map_range *ra
 	return true;
 }
 
-/* Zone, chunk, page, in this order; a level that was tried in vain is not tried again for sectors of the same range. */
+/* Zone, chunk, page, in this order; a failed level is not tried again for sectors of the same range. */
 static bool from_cache(struct l2p_lookup *at)
 {
 	const struct ftl *ftl = at->self->ftl;
@@ -195,7 +195,7 @@ static bool from_cache(struct l2p_lookup *at)
 	return l2p_lookup_entries(at);
 }
 
-/* --- what to fetch --- */
+/* --- target of a fetch --- */
 
 static bool within_a_map_page(const struct map_range *range) { return (range->head ^ (range->end - 1)) >> L2P_MAP_PAGE_SHIFT == 0; }
 
@@ -242,7 +242,7 @@ static bool (*const strategies[HZ_L2P_STRATEGIES])(const struct l2p_lookup *at, 
 	[HZ_L2P_PINNED] = never,
 };
 
-/* Levels above io.map_level have been ruled out for the table page of this sector by what was read. */
+/* The page read has ruled out levels above io.map_level for the table page of this sector. */
 static struct target target_of(const struct l2p_lookup *at)
 {
 	struct ftl *ftl = at->self->ftl;
@@ -272,7 +272,7 @@ static void take_range(struct l2p_lookup *at, const struct target *target, ppa_t
 	l2p_lookup_found(at, ppa + (at->offset - target->range.head), min_u32(at->end, target->range.end) - at->offset);
 }
 
-/* A page that mount did not look at. */
+/* Verify a page that mount did not read. */
 static bool believed(const struct l2p_lookup *at, const struct map_fetch *fetch)
 {
 	struct ftl *ftl = at->self->ftl;
@@ -285,7 +285,7 @@ static bool believed(const struct l2p_lookup *at, const struct map_fetch *fetch)
 	return false;
 }
 
-/* The page that the request waited for, or still has, serves it as far as it goes. */
+/* Serve from the fetched page, up to its end. */
 static bool from_fetch(struct l2p_lookup *at)
 {
 	struct ftl_io *io = io_of(at->req);
@@ -309,7 +309,7 @@ static bool from_fetch(struct l2p_lookup *at)
 			take_range(at, &target, entry & L2P_ADDRESS_MASK);
 		io->missed = 0;
 		if (io->map_level < HZ_MAP_CHUNK && at->self->ftl->cfg->l2p_chunk_sectors <= HZ_MAP_PAGE_ENTRIES)
-			io->map_level = HZ_MAP_CHUNK; /* the next chunk's first entry is at hand too */
+			io->map_level = HZ_MAP_CHUNK; /* the next chunk's first entry has been fetched too */
 		return true;
 	}
 	if (fetch)
@@ -319,7 +319,7 @@ static bool from_fetch(struct l2p_lookup *at)
 
 /* --- one sector, as most reads are --- */
 
-/* Where it lies if a range of that level is in the cache, else PPA_NONE. */
+/* Address from a cached range of that level, else PPA_NONE. */
 static ppa_t in_cached_range(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint8_t level, uint64_t now_ns)
 {
 	struct l2p_cache *cache = &self->ftl->l2p->cache;
@@ -335,7 +335,7 @@ static ppa_t in_cached_range(struct ftl_worker *self, const struct extent *ext, 
 	return ppa + (offset - range.head);
 }
 
-/* Where it lies if the log or the cache say so, else PPA_NONE. */
+/* Address from the log or the cache, else PPA_NONE. */
 static ppa_t at_hand(struct ftl_worker *self, const struct extent *ext, uint32_t offset)
 {
 	struct l2p *l2p = self->ftl->l2p;
@@ -358,7 +358,7 @@ static ppa_t at_hand(struct ftl_worker *self, const struct extent *ext, uint32_t
 
 /* --- the operations --- */
 
-/* Its shard's lock held, and released. Not inlined, so that what is at hand needs few registers. */
+/* noinline: hits need few registers. Its shard's lock held, and released. */
 static __attribute__((noinline)) uint32_t look_up_all(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext,
 						      uint32_t offset, uint32_t count, ppa_t *ppa, struct lt_lock_node *node)
 {
@@ -408,7 +408,7 @@ void l2p_cached_leave(struct ftl_worker *self, struct ftl_request *req)
 	io_of(req)->map_page = 0;
 }
 
-/* PINNED: an aggregated entry enters the cache when it is made; the entries that it covers leave. Shard lock held. */
+/* PINNED: an aggregated entry enters the cache when it is made; the entries under it leave. Shard lock held. */
 static void pin_range(struct ftl_worker *self, const struct extent *ext, uint32_t shard, uint8_t level, const struct map_range *range)
 {
 	struct ftl *ftl = self->ftl;
@@ -451,8 +451,8 @@ static void range_made(struct ftl_worker *self, const struct extent *ext, uint8_
 	lt_lock_release(&self->ftl->l2p->shard[shard], &node);
 }
 
-/* The first entry of a range that is complete now leads more sectors than its copy on flash says: that page must be written once more.
- * Not if its own part of the range is still to be written. */
+/* The first entry of a complete range leads more sectors than in its copy on flash: its page must be rewritten, unless its own part of
+ * the range is still to be written. */
 static void lead(struct ftl *ftl, const struct extent *ext, uint8_t level, const struct map_range *range)
 {
 	uint32_t index = map_page_index(ftl, ext, range->head), shard = ext->map_shard;
@@ -470,7 +470,7 @@ static void lead(struct ftl *ftl, const struct extent *ext, uint8_t level, const
 	lt_lock_release(&ftl->l2p->shard[shard], &node);
 }
 
-/* Sectors [from, to) have been placed: which ranges are complete by that? */
+/* Sectors [from, to) have been placed: find the ranges completed by that. */
 static void find_made(struct ftl_worker *self, const struct extent *ext, uint32_t from, uint32_t to)
 {
 	struct ftl *ftl = self->ftl;
@@ -519,7 +519,7 @@ static void cached_map_run(struct ftl_worker *self, const struct extent *ext, ui
 	l2p_log_kick(self);
 }
 
-/* What the copy says of staged sectors, and what is new of them, stays true: it lies where it was. */
+/* Staged sectors stay where they are: their entries in the copy, and their news, stay true. */
 static void forget_places(struct ftl_worker *self, uint32_t index)
 {
 	struct map_page *page = map_page_state(&self->ftl->l2p->table, index);
@@ -533,7 +533,7 @@ static void forget_places(struct ftl_worker *self, uint32_t index)
 	map_page_void_reads(self->ftl, index);
 }
 
-/* Everything that is known of [0, count) of the zone goes, on flash, in the cache and in the log; staged sectors stay if the zone moves. */
+/* Forget [0, count) of the zone, on flash, in the cache and in the log; staged sectors stay if the zone moves. */
 static void forget_entries(struct ftl_worker *self, const struct extent *ext, uint32_t count, bool moves)
 {
 	struct ftl *ftl = self->ftl;
@@ -572,7 +572,7 @@ static void cached_unmap(struct ftl_worker *self, const struct extent *ext, uint
 	forget_entries(self, ext, count, false);
 }
 
-/* The zone lies in another superblock: all of it is news, but what is staged. */
+/* The zone is in another superblock: all of it but staged sectors is news. */
 static void cached_moved(struct ftl_worker *self, const struct extent *ext)
 {
 	forget_entries(self, ext, ext->placed, true);

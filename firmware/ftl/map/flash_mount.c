@@ -1,4 +1,4 @@
-/* Mount of the map in flash: which table pages are alive, and how much of them is still true. */
+/* Mount of the map in flash: current copies of table pages, and the true part of each. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "map/l2p.h"
 #include "map/l2p_internal.h"
@@ -44,8 +44,8 @@ void l2p_drop_old_map_pages(struct ftl *ftl)
 	}
 }
 
-/* Map bits that this entry may have: those of the first entry of a range decide what is read through it, so they must be what the
- * configuration of this boot makes of it. */
+/* Map bits allowed for this entry: the first entry of a range decides how the range is read, so its bits must fit this boot's
+ * configuration. */
 static bool bits_right(const struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t end, uint8_t level)
 {
 	struct map_range range;
@@ -57,7 +57,7 @@ static bool bits_right(const struct ftl *ftl, const struct extent *ext, uint32_t
 	return level <= l2p_level_at(ftl, ext->placed, offset, &range);
 }
 
-/* How many entries of the copy, from its first on, say what the zone says. */
+/* Number of leading entries of the copy that agree with the zone. */
 uint32_t l2p_true_entries(const struct ftl *ftl, const struct extent *ext, uint32_t first, const uint32_t *entry, uint32_t placed)
 {
 	uint32_t i = 0;
@@ -70,7 +70,7 @@ uint32_t l2p_true_entries(const struct ftl *ftl, const struct extent *ext, uint3
 	return i;
 }
 
-/* --- copies that are read later --- */
+/* --- copies read later --- */
 
 static bool says(const struct ftl *ftl, const struct extent *ext, uint32_t first, const uint32_t *entry, uint32_t i, uint32_t end)
 {
@@ -99,7 +99,7 @@ static bool heads_right(const struct ftl *ftl, const struct extent *ext, uint32_
 	return true;
 }
 
-/* Does the first entry lead a range? *level: the highest, as far as the zone is placed. */
+/* True if the first entry leads a range. *level: the highest, within the placed sectors. */
 static bool leads(const struct ftl *ftl, const struct extent *ext, uint32_t first, uint8_t *level)
 {
 	struct map_range range;
@@ -122,7 +122,7 @@ bool l2p_unseen_true(struct ftl *ftl, const struct extent *ext, uint32_t index, 
 	return !leads(ftl, ext, first, &level) || page->level == level;
 }
 
-/* The zone does not reach to this page: nothing that a copy says can be true. */
+/* The zone ends before this page: no entry of a copy can be true. */
 static bool drop_beyond(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
 	if (ext->landed > map_page_first(ftl, index))
@@ -145,9 +145,9 @@ static bool trust_full_page(struct ftl *ftl, const struct extent *ext, uint32_t 
 	return true;
 }
 
-/* --- copies that are read now --- */
+/* --- copies read now --- */
 
-/* The copy, if the page has one that can be read: what of it is true. */
+/* Read the page's copy, if there is a readable one, and find its true part. */
 static void look_at_copy(struct ftl *ftl, const struct extent *ext, uint32_t index)
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, index);
@@ -167,7 +167,7 @@ static void look_at_copy(struct ftl *ftl, const struct extent *ext, uint32_t ind
 		page->ppa = MAP_NO_COPY;
 }
 
-/* What the copies lack is in the log again. */
+/* Entries missing in the copies are in the log again. */
 void l2p_mount_map_pages(struct ftl *ftl, const struct extent *ext)
 {
 	struct l2p_table *table = &ftl->l2p->table;

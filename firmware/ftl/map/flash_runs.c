@@ -93,7 +93,7 @@ bool l2p_runs_add(struct ftl *ftl, const struct extent *ext, uint32_t offset, ui
 	return added;
 }
 
-/* Sectors of the run behind `end`, which become one of their own. */
+/* Split the sectors behind `end` off into a run of their own. */
 static bool split_off(struct ftl *ftl, const struct extent *ext, const struct l2p_run *run, uint32_t end)
 {
 	struct l2p_run rest = { .offset = end, .count = run->offset + run->count - end, .ppa = l2p_run_place(run, end) };
@@ -138,7 +138,7 @@ bool l2p_runs_cut(struct ftl *ftl, const struct extent *ext, uint32_t offset, ui
 	return whole;
 }
 
-/* Twice what the stages of one buffer need at most, and some for the collector. */
+/* Twice the most that the stages of one buffer need, and some for the collector. */
 void l2p_runs_init(struct ftl *ftl, struct arena *arena)
 {
 	struct l2p_runs *runs = &ftl->l2p->runs;
@@ -170,11 +170,11 @@ const char *l2p_runs_check(const struct ftl *ftl, uint64_t *sectors)
 	return listed == lt_load(&runs->used) ? NULL : "a run of staged sectors was lost";
 }
 
-/* Map on flash, staged sectors: looked up, changed, and brought into table pages.
+/* Map on flash, staged sectors: look-up, changes, and merging into table pages.
  *
- * The cache may come first because nothing is cached of a sector that has a run: it is forgotten when the run is made. And a page that was
- * read becomes void (stale) when its new copy has entries of staged sectors, since their runs go then. If only the older one had some,
- * those have come to their place, and nobody asks for them as staged ones any more. */
+ * The cache may come first because a sector with a run is never cached: its entry is dropped when the run is made. And a fetched page
+ * becomes void (stale) when its new copy has entries of staged sectors, since their runs go then. If only the older copy had some, those
+ * sectors have been placed, and are not looked up as staged ones any more. */
 
 enum { SCAN_PIECE = 64 /* sectors of the SLC log looked at under one acquisition of its lock */ };
 
@@ -227,8 +227,8 @@ static uint32_t find_in_slc(struct ftl *ftl, const struct extent *ext, uint32_t 
 	return slc_find(ftl, (uint32_t)ext->start + offset) & L2P_ADDRESS_MASK;
 }
 
-/* The next pass finds what its page has lost. There is none any more once table pages cannot be written: then the sector must be found now,
- * and each one alone. */
+/* The next pass rebuilds the page's lost entries. There is no pass any more once table pages cannot be written: then the sector must be
+ * found now, one by one. */
 static uint32_t find_lost(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, ppa_t *ppa)
 {
 	if (l2p_lost(self->ftl)) {
@@ -290,7 +290,7 @@ static void put(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint
 		l2p_staged_lost(ftl, ext, index);
 }
 
-/* From the offset to the end of its table page, at most so many. */
+/* From the offset to the end of its table page, at most `most`. */
 static uint32_t in_page(uint32_t offset, uint32_t most)
 {
 	return min_u32(most, HZ_MAP_PAGE_ENTRIES - (offset & (HZ_MAP_PAGE_ENTRIES - 1)));
@@ -315,7 +315,7 @@ void l2p_cached_stage_run(struct ftl_worker *self, const struct extent *ext, uin
 		l2p_log_kick(self);
 }
 
-/* What would be cut off at the end of a run is in the page: so that is lost then. */
+/* The sectors to cut off at the end of a run are in the page: mark it lost then. */
 void l2p_cached_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
 {
 	struct ftl *ftl = self->ftl;
@@ -362,7 +362,7 @@ static void scan_piece(struct ftl *ftl, struct extent *ext, struct log_item *ite
 	lt_lock_release(&ext->lock, &zone_node);
 }
 
-/* What is moved meanwhile has a run, or the page is lost again. Slow, and rare. A copy that could not be read has been counted. */
+/* A sector moved meanwhile has a run, or the page is lost again. Slow, and rare. An unreadable copy has been counted already. */
 static void rebuild_staged(struct ftl_worker *self, struct log_item *item)
 {
 	struct ftl *ftl = self->ftl;
@@ -374,7 +374,7 @@ static void rebuild_staged(struct ftl_worker *self, struct log_item *item)
 			scan_piece(ftl, ext, item, b, o);
 }
 
-/* Entries of the part of the run that is in the page: true if all say what it says. */
+/* True if all entries of the run's part in the page agree with the run. */
 static bool says_so(const struct log_item *item, const struct l2p_run *run, uint32_t first, uint32_t from, uint32_t to)
 {
 	const uint32_t *entry = (const uint32_t *)item->image;
@@ -464,6 +464,6 @@ uint32_t l2p_cached_staged_peek(struct ftl *ftl, const struct extent *ext, uint3
 	if (!page->staged)
 		return L2P_UNMAPPED;
 	if (tsu_read_now(ftl->tsu, page->ppa, 1, &data, 0, NULL) != NAND_OK)
-		return find_in_slc(ftl, ext, offset); /* the pass that finds it so will do the same */
+		return find_in_slc(ftl, ext, offset); /* the next pass will do the same */
 	return ((const uint32_t *)image)[offset & (HZ_MAP_PAGE_ENTRIES - 1)] & L2P_ADDRESS_MASK;
 }

@@ -77,11 +77,11 @@ uint32_t map_page_placed(const struct ftl *ftl, const struct extent *ext, uint32
 	return ext->placed - first < HZ_MAP_PAGE_ENTRIES ? ext->placed - first : HZ_MAP_PAGE_ENTRIES;
 }
 
-/* Copies of table pages, and fetches with all who wait for them. */
+/* Copies of table pages, and fetches with their waiters. */
 
 /* --- copies on flash --- */
 
-enum { VERSION_LEVEL = 11, VERSION_HIGH = 13 /* where these parts of a version begin; `merged` has the lowest */ };
+enum { VERSION_LEVEL = 11, VERSION_HIGH = 13 /* first bits of these parts of a version; the low part is in `merged` */ };
 
 uint32_t map_page_version(const struct l2p_table *table, uint32_t page)
 {
@@ -221,7 +221,7 @@ void l2p_fetch_leave(struct ftl_worker *self, struct ftl_request *req)
 		lt_post(&fetch->owner->thread, &fetch->released, released);
 }
 
-/* Shard lock held: from where the copy lies now; it stays there until the read has ended. */
+/* Read from the copy's present address; it stays there until the read has ended. Shard lock held. */
 static void fetch_read(struct ftl_worker *self, struct map_fetch *fetch)
 {
 	fetch->txn.ppa = map_page_state(&self->ftl->l2p->table, fetch->page)->ppa;
@@ -249,7 +249,7 @@ void map_page_lost(struct ftl_worker *self, uint32_t index)
 	map_page_dirty(ftl, map_page_shard(ftl, index), index);
 }
 
-/* A call, so that its loop gives the freeze around it no second end. */
+/* noinline: keeps freeze and thaw paired on one exit. */
 static __attribute__((noinline)) void tell_waiting(const struct io_queue *waiting, const struct tsu_txn *txn)
 {
 	for (const struct ftl_request *req = waiting->head; req; req = io_of((struct ftl_request *)req)->next)

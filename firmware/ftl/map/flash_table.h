@@ -6,35 +6,35 @@
 #include "base/extent.h"
 #include "request/io.h"
 
-/* Table pages of the map: which there are, what RAM knows of each, and for which ranges of sectors one entry may stand.
+/* Table pages of the map: their numbering, their state in RAM, and the ranges that one entry may stand for.
  *
- * A table page is one sector of the SLC log with HZ_MAP_PAGE_ENTRIES entries of HZ_MAP_ENTRY_BYTES: a 30-bit address and two map bits each.
+ * A table page is one sector of the SLC log with HZ_MAP_PAGE_ENTRIES entries of HZ_MAP_ENTRY_BYTES: a 30-bit address and two map bits
+ * each.
  *
- * Of a sequential zone's page, the first `merged` entries are in the copy on flash. Those behind, up to what the zone has placed, are the
- * page's part of the log (flash_log.h). The map bits of an entry say how far the sectors from it on lie together; only those of the first
+ * Of a sequential zone's page, the first `merged` entries are in the copy on flash. Those behind, up to the placed sectors, are the
+ * page's part of the log (flash_log.h). The map bits of an entry give the length of the consecutive range at it; only those of the first
  * entry of a chunk or zone are kept up to date.
  *
- * Behind what is placed lie the entries of staged sectors (MAP_STAGED): what is new of those is in flash_runs.h. So a page may have a copy of
- * which nothing is merged.
+ * Behind the placed ones are the entries of staged sectors (MAP_STAGED): their news are in flash_runs.h. So a page may have a copy with
+ * no merged entries.
  *
- * Of a conventional zone's page, the copy on flash has all entries (merged); what has changed since is in flash_changes.h.
+ * Of a conventional zone's page, the copy on flash has all entries (merged); changes since are in flash_changes.h.
  *
- * Protected by the L2P lock of the zone. Calls nothing of those who use it. */
+ * Protected by the L2P lock of the zone. Calls none of its users. */
 
 struct map_fetch;
 
 enum { L2P_MAP_PAGE_SHIFT = 10 /* log2 of HZ_MAP_PAGE_ENTRIES */ };
 
-/* No copy on flash: an address that no sector has. */
+/* No copy on flash: never a sector's address. */
 #define MAP_NO_COPY ((1u << HZ_PPA_BITS) - 1)
 
-/* In place of a level, of a page that is not conventional: nobody has looked at the copy since mount, which took it for complete
- * (l2p_internal.h). */
+/* In place of a level, for a page that is not conventional: the copy is unread since mount, which took it for complete (l2p_internal.h). */
 #define MAP_UNSEEN 3
 HZ_STATIC_ASSERT(HZ_MAP_LEVELS <= MAP_UNSEEN, "no level may look as if the copy were unseen");
 
-/* What RAM knows of each table page of the device, in 6 bytes; of a conventional zone's 2 more (map_page_version). What only a page needs
- * that is read or written now is in its fetch (struct map_fetch) or in the log's item. */
+/* State of each table page of the device in RAM, in 6 bytes; 2 more for a conventional zone's (map_page_version). State needed only
+ * while a page is read or written is in its fetch (struct map_fetch) or in the log's item. */
 struct map_page {
 	uint32_t ppa : HZ_PPA_BITS; /* copy on flash, or MAP_NO_COPY */
 	uint32_t dirty : 1;         /* flash_log.h */
@@ -53,23 +53,22 @@ struct l2p_table {
 	uint32_t all;   /* … and, from `pages` on, checkpoints (flash_log.h), and pages of the directory (flash_directory.h) */
 	uint32_t page_count;
 	uint32_t per_zone, zone_shift;
-	uint32_t unused;       /* indices of a zone that stand for no page: 2^zone_shift - per_zone. These arrays have no room for them: */
-	uint32_t split;        /* sectors of a zone before its patch: no range reaches across */
-	struct map_page *page; /* map_page_state */
-	uint16_t *version;     /* of conventional zones' pages: the high bits */
-	struct map_fetch *
-		*fetch;       /* reads under way, or at hand for those who wait for them: shard * MAP_FETCH_LISTS + a list of the page */
-	uint64_t *sequence;   /* lent to mount: of each page's copy */
-	uint32_t *generation; /* the same: of its zone */
+	uint32_t unused;          /* indices of a zone without a page: 2^zone_shift - per_zone. These arrays have no room for them: */
+	uint32_t split;           /* sectors of a zone before its patch: no range reaches across */
+	struct map_page *page;    /* map_page_state */
+	uint16_t *version;        /* of conventional zones' pages: the high bits */
+	struct map_fetch **fetch; /* reads under way, or done with requests still to serve: shard * MAP_FETCH_LISTS + a list of the page */
+	uint64_t *sequence;       /* lent to mount: of each page's copy */
+	uint32_t *generation;     /* the same: of its zone */
 };
 
 /* A range of a zone's sectors that one entry can stand for. */
 struct map_range {
 	uint32_t head, end;
 };
-/* The highest level whose range around `offset` is complete when `placed` sectors are. */
+/* The highest level with a complete range around `offset`, with `placed` sectors placed. */
 uint8_t l2p_level_at(const struct ftl *ftl, uint32_t placed, uint32_t offset, struct map_range *range);
-/* A page's place in arrays that have one entry for each. */
+/* A page's index in arrays with one entry per page. */
 static inline uint32_t map_page_slot(const struct l2p_table *table, uint32_t page)
 {
 	return page < table->pages ? page - (page >> table->zone_shift) * table->unused : page - table->pages + table->page_count;
@@ -83,7 +82,7 @@ static inline uint64_t *map_page_number(const struct l2p_table *table, uint32_t 
 {
 	return &table->sequence[map_page_slot(table, page)];
 }
-/* … of the page that has a sector's entry. */
+/* … of the page with a sector's entry. */
 static inline struct map_page *map_page_state_at(const struct l2p_table *table, const struct extent *ext, uint32_t offset)
 {
 	return &table->page[ext->index * table->per_zone + (offset >> L2P_MAP_PAGE_SHIFT)];
@@ -96,14 +95,14 @@ uint32_t map_page_shard(const struct ftl *ftl, uint32_t page);   /* also of a ch
 uint32_t map_page_first(const struct ftl *ftl, uint32_t page);   /* offset in its zone of the page's first entry */
 struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page);   /* its shard's */
 uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page);     /* number on flash: zone * map_pages_per_zone + page of the zone */
-uint32_t map_page_entries(const struct ftl *ftl, uint32_t page); /* those that stand for a sector: a zone's last page may have fewer */
-/* Entries of the page that the zone has placed. Zone lock held. */
+uint32_t map_page_entries(const struct ftl *ftl, uint32_t page); /* entries for sectors: a zone's last page may have fewer */
+/* Number of the page's entries placed in the zone. Zone lock held. */
 uint32_t map_page_placed(const struct ftl *ftl, const struct extent *ext, uint32_t page);
 
 bool l2p_conventional(const struct ftl *ftl, const struct extent *ext);
 bool map_page_conventional(const struct ftl *ftl, uint32_t page); /* is it a table page of such a zone? */
 
-/* Copies of table pages (flash_table.h) on flash: they come, become void, are lost; and reads of them, with all who wait for those.
+/* Copies of table pages (flash_table.h) on flash: set, voided, lost; and reads of them, with their waiters.
  *
  * Protected by the L2P lock of the zone. */
 
@@ -114,7 +113,7 @@ enum {
 	L2P_TABLE_VERSION = 1, /* OOB stream of a table page */
 };
 
-/* A read of a table page. From the first miss until everybody who waited has been served, so nobody has to come again. */
+/* A read of a table page. It lives from the first miss until all waiters have been served, so that none must fetch again. */
 struct map_fetch {
 	struct tsu_txn txn; /* first */
 	struct lt_event released;
@@ -123,11 +122,11 @@ struct map_fetch {
 	struct map_fetch **list; /* of l2p_table.fetch */
 	uint32_t page;
 	uint32_t merged; /* entries [0, merged) of the bytes are current */
-	uint32_t refs;   /* requests that wait or have not been served yet */
+	uint32_t refs;   /* requests waiting or not served yet */
 	uint8_t tries;
 	bool ready;    /* the bytes are here, if they could be read */
-	bool outdated; /* there is another copy now, or none: nobody joins */
-	bool stale;    /* all that was read has become void */
+	bool outdated; /* there is another copy now, or none: no request joins */
+	bool stale;    /* all data read have become void */
 	struct io_queue waiting;
 	uint8_t *image;
 };
@@ -143,28 +142,27 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena);
 void l2p_fetches_init(struct ftl_worker *worker, struct arena *arena);
 
 /* --- shard lock held from here on --- */
-/* The copy on flash becomes void, and so does what has been read of it. */
+/* The copy on flash becomes void, and so do data read from it. */
 void map_page_drop_copy(struct ftl_worker *self, uint32_t page);
-/* Of a sequential zone's page, the copy cannot be read or believed. What it held can be told from the zone's record, so it is in the log
- * again. */
+/* A sequential zone's copy cannot be read or trusted. Its entries follow from the zone's record, so they are in the log again. */
 void map_page_doubt(struct ftl_worker *self, uint32_t page);
-/* The copy cannot be read, also of the directory: a conventional zone's is rebuilt by the next pass of the log, and who waits asks again. */
+/* The copy (or the directory's) cannot be read: a conventional zone's page is rebuilt by the next pass of the log, and waiters retry. */
 void map_page_lost(struct ftl_worker *self, uint32_t page);
-/* A new copy is on flash. Who waits for a read of an older one is served by that, unless its bytes become void too. */
+/* A new copy is on flash. Waiters for a read of an older one are served by that, unless its data become void too. */
 void map_page_set_copy(struct ftl_worker *self, uint32_t page, ppa_t ppa);
-/* Everything that was read of it so far becomes void. */
+/* All data read of it so far become void. */
 void map_page_void_reads(struct ftl *ftl, uint32_t page);
 
-/* Of a conventional zone's page, in which all entries are merged: low bits of its copy's sequence number, by which a checkpoint knows that
- * copy from older ones. */
+/* Of a conventional zone's page, with all entries merged: low bits of its copy's sequence number; a checkpoint tells copies apart by it. */
 enum { MAP_VERSION_BITS = 29 };
 uint32_t map_page_version(const struct l2p_table *table, uint32_t page);
 void map_page_set_version(struct l2p_table *table, uint32_t page, uint64_t sequence);
 
-/* The page, which has a copy, for this request: true: req.fetch is ready now; false: the request waits and will be dispatched again. */
+/* Fetch the page, which has a copy, for this request: true: req.fetch is ready now; false: the request waits and will be dispatched
+ * again. */
 bool l2p_fetch(struct ftl_worker *self, struct ftl_request *req, uint32_t shard, uint32_t page);
-/* Own worker, no lock: if a fetch is free and a request waits for one, that goes on. Who was woken so (io.woken) calls it once more when it
- * has run, since it may have needed none. */
+/* If a fetch is free, resume a request waiting for one. A request so resumed (io.woken) calls this once more when it has run, since it
+ * may have needed none. Own worker, no lock. */
 void l2p_fetches_wake(struct ftl_worker *self);
 /* The request has been served, or wants it no more. */
 void l2p_fetch_leave(struct ftl_worker *self, struct ftl_request *req);

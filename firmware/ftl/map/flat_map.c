@@ -1,9 +1,8 @@
 /* Flat map: the whole table in RAM, rebuilt at mount.
  *
- * Of a sequential zone no entry is looked up but of what is placed or staged, so the table need not be cleared. Nor does mount write the
- * entries of what it finds placed: there may be 2^28 of them, and they follow from where the zone lies. They are made a table page at a
- * time (HZ_MAP_PAGE_ENTRIES of them), when one of these is read, or changed, for the first time. The zone's lock protects what is to be
- * made. */
+ * Of a sequential zone only entries of placed or staged sectors are looked up, so the table need not be cleared. Nor does mount write
+ * the entries of placed sectors: there may be 2^28 of them, and they follow from the zone's address. They are made a table page at a
+ * time (HZ_MAP_PAGE_ENTRIES of them), at the first read or change of one. The zone's lock protects the pages still to be made. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lt/arena.h"
 #include "map/l2p.h"
@@ -19,7 +18,7 @@ static uint32_t *entry_of(struct l2p *l2p, const struct extent *ext, uint32_t of
 	return &l2p->entry[(uint64_t)ext->index * ext->ftl->capacity + offset];
 }
 
-/* Where mount has found a zone, as long as entries of it are to be made. */
+/* Address of a zone found at mount, while entries of it are still to be made. */
 struct flat_zone {
 	uint32_t pages; /* to be made */
 	uint32_t superblock, patch, placed;
@@ -41,9 +40,9 @@ static void flat_init(struct ftl *ftl, struct arena *arena)
 	l2p->unmade = arena_alloc(arena, (size_t)ftl->zone_count * flat_words(ftl), sizeof(*l2p->unmade), "zones found at mount");
 }
 
-/* --- entries that are made later --- */
+/* --- deferred entries --- */
 
-/* Entries of sectors that lie one after another: two at a time. */
+/* Entries of consecutive sectors: two at a time. */
 static void fill_run(uint32_t *entry, uint32_t count, ppa_t ppa)
 {
 	uint64_t pair, *pairs;
@@ -89,7 +88,7 @@ static void make_page(struct ftl *ftl, const struct extent *ext, uint32_t page)
 	lt_lock_release(lock, &node);
 }
 
-/* … of [offset, offset + count), which is not empty. Not inlined, so that reads of what is made need not save its registers. */
+/* … of [offset, offset + count), which is not empty. noinline: reads of made entries save no registers. */
 static __attribute__((noinline)) void make_pages(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count)
 {
 	for (uint32_t page = offset / HZ_MAP_PAGE_ENTRIES; page < flat_pages(offset + count); page++)
@@ -121,7 +120,7 @@ static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, cons
 	return count;
 }
 
-/* A piece at a time, so that the lock is never held for long: the callers own the zone. */
+/* In pieces, so that the lock is never held for long: the callers own the zone. */
 static void replace_run(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
 {
 	struct lt_lock *lock = l2p_lock_of(ftl, ext);
@@ -147,7 +146,7 @@ static void flat_stage_run(struct ftl_worker *self, const struct extent *ext, ui
 
 static void flat_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
-	(void)staged; /* what the entry says is replaced */
+	(void)staged; /* the entry is simply replaced */
 	replace_run(self->ftl, ext, offset, count, ppa, 1);
 }
 
@@ -196,7 +195,7 @@ static bool flat_settled(struct ftl_worker *self, struct ftl_request *req)
 	return true;
 }
 
-/* A table page that a device with the map in flash has left behind. */
+/* A table page left behind by a device with the map in flash. */
 static void flat_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 {
 	(void)ftl;
@@ -230,7 +229,7 @@ static const char *flat_check(struct ftl *ftl, const struct extent *ext)
 {
 	const char *error = NULL;
 
-	if (!ext || ext->index < ftl->shape.conventional_zones) /* conv_check compares what a conventional zone maps */
+	if (!ext || ext->index < ftl->shape.conventional_zones) /* conv_check compares mappings of conventional zones */
 		return NULL;
 	if (ftl->l2p->found[ext->index].pages && ftl->l2p->found[ext->index].placed > ext->placed)
 		return "a zone has less than mount has found";
@@ -303,7 +302,7 @@ static bool flat_conv_admits(struct ftl_worker *self, struct ftl_request *req)
 	return true;
 }
 
-/* What has no place was never written, or its trim is set already. */
+/* An unmapped LBA was never written, or its trim is set already. */
 static uint32_t flat_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count)
 {
 	struct ftl *ftl = self->ftl;
@@ -404,7 +403,7 @@ static uint64_t flat_stale(struct ftl *ftl)
 	return 0;
 }
 
-/* Nothing follows from what mount has found: flat_mounted brings it into the table. */
+/* Nothing to replay: flat_mounted brings mount's findings into the table. */
 static void flat_replay(struct ftl *ftl) { (void)ftl; }
 
 static uint32_t flat_conv_blank(struct ftl *ftl, uint64_t lba)

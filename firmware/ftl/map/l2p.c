@@ -1,4 +1,4 @@
-/* The map: which implementation the config chooses, its locks and shards, and pools of numbers. */
+/* The map: choice of the implementation by the config, its locks and shards, and pools of numbers. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "map/l2p.h"
 
@@ -17,7 +17,7 @@ static uint32_t power_of_two_up_to(uint32_t value)
 
 static bool of_zones(const struct ftl *ftl) { return ftl->cfg->l2p_kind == HZ_L2P_KIND_ZONE; }
 
-/* Zone: none. Flat: one per zone. Cached: a shard has a cache of its own, so where nothing is said, few of a small cache. */
+/* Zone: none. Flat: one per zone. Cached: each shard has a cache of its own, so by default a small cache has few shards. */
 static uint32_t shards_for(const struct ftl *ftl)
 {
 	uint32_t entries = ftl->cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, usual = entries / L2P_CACHE_USUAL_SHARD;
@@ -202,10 +202,10 @@ const char *l2p_conv_scan_end(struct ftl *ftl) { return ftl->l2p->conv->scan_end
 
 uint64_t l2p_conv_stale(struct ftl *ftl) { return ftl->l2p->conv->stale(ftl); }
 
-/* Which shard of the map an extent belongs to. */
+/* Shard of the map for an extent. */
 
-/* Knuth, TAOCP 3, 6.4: multiplying by 2^32 times the golden ratio spreads zones that lie regularly apart, as those of different host
- * threads do; the highest bits of the product are the best. */
+/* Knuth, TAOCP 3, 6.4: multiplying by 2^32 times the golden ratio spreads zones at regular distances, as of several host threads; the
+ * highest bits of the product are the best. */
 static uint32_t spread(uint32_t zone, uint32_t shards) { return (uint32_t)((uint64_t)(zone * 0x9e3779b1u) * shards >> 32); }
 
 /* One shard per zone, or a few. */

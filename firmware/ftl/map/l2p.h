@@ -1,14 +1,13 @@
 /* The map from logical to physical addresses, L2P: one entry of 4 bytes for each LBA. 30 bits are the sector's address on flash, two are
- * map bits: how far the sectors from this one on lie one after another (enum hz_map_level).
+ * map bits: the length of the consecutive range at it (enum hz_map_level).
  *
- * The map holds what lies on flash: of a zone, the sectors [0, placed) at their place, and behind them those that are staged in SLC
- * (buffer/staged.h). Those in a write buffer are nowhere else yet. It is asked for a staged sector only as long as that is staged.
+ * The map has the sectors on flash: of a zone, [0, placed) at their place, and behind them the sectors staged in SLC (buffer/staged.h).
+ * Sectors in a write buffer have no entry yet. A staged sector is looked up only while it is staged.
  *
- * The config chooses between three implementations. zone_map.c has an entry for each zone, not each sector. flat_map.c is a table in RAM,
- * which mount rebuilds. flash_map.c keeps the table on
- * flash, in table pages (flash_table.h). An entry is then looked for in three places, in this order: among the changes that no table page
- * has yet (flash_log.h), in the cache (flash_cache.h), and in the table page, by a flash read. Where that lies is in RAM, or itself on flash
- * (flash_directory.h).
+ * The config chooses between three implementations. zone_map.c has an entry for each zone, not each sector. flat_map.c is a table in
+ * RAM, rebuilt by mount. flash_map.c keeps the table on flash, in table pages (flash_table.h). An entry is then looked for in three
+ * places, in this order: among the changes not yet in a table page (flash_log.h), in the cache (flash_cache.h), and in the table page,
+ * by a flash read. The address of the table page is in RAM, or itself on flash (flash_directory.h).
  *
  * The latter two are protected by locks of class L2P, each for a shard of the zones. Under one of them only class SLC may be taken. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -25,9 +24,9 @@
 #include "map/zone_map.h"
 #include "request/io.h"
 
-/* Shards of the map: each has a lock (class L2P), under which only class SLC may be taken. */
+/* Shards of the map: each has a lock (class L2P). Under it only class SLC may be taken. */
 
-/* So many: each extent learns its own (extent.map_shard). */
+/* Set the number of shards, and each extent's shard (extent.map_shard). */
 void l2p_shards_deal(struct ftl *ftl, uint32_t shards);
 
 enum {
@@ -63,7 +62,7 @@ struct l2p_ops {
 	const char *(*check)(struct ftl *ftl, const struct extent *ext);
 };
 
-/* Staged sectors, where the map has entries for sectors: the flat map and the map on flash. Those of backing zones, and all sectors under the
+/* Staged sectors, in maps with entries for sectors: the flat map and the map on flash. Those of backing zones, and all sectors under the
  * zone map, are in lists (zone_map.h). */
 struct l2p_staged_ops {
 	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
@@ -85,7 +84,7 @@ struct l2p_conv_ops {
 	uint32_t (*mapped)(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
 	void (*preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
 	const uint32_t *(*entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its table page follow */
-	uint32_t (*blank)(struct ftl *ftl, uint64_t lba); /* so many from there on are unmapped, as far as is known without entries */
+	uint32_t (*blank)(struct ftl *ftl, uint64_t lba);        /* number of unmapped LBAs from there on, if known without entries */
 	uint64_t (*scan_begin)(struct ftl *ftl, struct arena *arena);
 	const char *(*scan_end)(struct ftl *ftl);
 	uint64_t (*stale)(struct ftl *ftl);
@@ -127,16 +126,16 @@ static inline uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req
 {
 	return self->ftl->l2p->ops->read(self, req, ext, offset, count, ppa);
 }
-/* The request wants nothing more for now: what the map on flash kept at hand for it (io.fetch, a table page), if it did, may go. */
+/* The request needs nothing more for now: release a table page held for it by the map on flash (io.fetch), if any. */
 void l2p_cached_leave(struct ftl_worker *self, struct ftl_request *req);
 static inline void l2p_leave(struct ftl_worker *self, struct ftl_request *req)
 {
 	if (io_of(req)->fetch)
 		l2p_cached_leave(self, req);
 }
-/* Map [offset, offset + count) to consecutive addresses from ppa on, which are their places. staged: some of them were staged. */
+/* Map [offset, offset + count) to consecutive addresses from ppa on, their final places. staged: some of them were staged. */
 void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
-/* Like l2p_read, of sectors that are staged. L2P_UNMAPPED: the sector is lost. With req NULL only as far as it is known in RAM. */
+/* Like l2p_read, of staged sectors. L2P_UNMAPPED: the sector is lost. With req NULL only addresses known in RAM. */
 uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			 ppa_t *ppa);
 /* Harts idle: of one. */
@@ -145,39 +144,39 @@ uint32_t l2p_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t off
 void l2p_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
 /* [offset, offset + count) are staged no more, and have no place. */
 void l2p_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count);
-/* The same for sectors that are mapped: a zone is on its way to another superblock, or back. */
+/* The same for mapped sectors: a zone is moving to another superblock, or back. */
 void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
 /* zone->superblock is another one now. */
 void l2p_moved(struct ftl_worker *self, const struct extent *ext);
-/* Forget [0, count) of the zone, which are all it has placed and staged. */
+/* Forget [0, count) of the zone, all its placed and staged sectors. */
 void l2p_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count);
 /* May another unit be programmed or staged, or must its entries wait for room in the log? Then the zone is kicked later. */
 bool l2p_room(struct ftl_worker *self, struct extent *ext);
-/* No lock held: is nothing left that only RAM knows? Else the request is dispatched again when that is so. */
+/* True if no change is left in RAM only. Else the request is dispatched again when that is so. No lock held. */
 bool l2p_settled(struct ftl_worker *self, struct ftl_request *req);
 
 /* --- conventional zones: an entry is a place in a backing zone (conventional.h), L2P_UNMAPPED if never written --- */
-/* Lock of the backing zone held. Under the map's lock: gives oob[0 … count) their sequence numbers, ascending, so that for every LBA the
- * order of sequence numbers is the order of mapping; maps [lba, lba + count), all of one zone and at most L2P_PIECE, to the places from
- * `to` on; reports what they replace to place_invalidate, now or when the map learns it. */
+/* Maps [lba, lba + count), all of one zone and at most L2P_PIECE, to the places from `to` on. Under the map's lock it gives oob[0 …
+ * count) their sequence numbers, ascending, so that for every LBA the order of sequence numbers is the order of mapping. Replaced places
+ * go to place_invalidate, now or when the map learns of them. Lock of the backing zone held. */
 void l2p_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
 /* The same for one sector if the LBA still lies at `from`; false: it does not, nothing has changed. */
 bool l2p_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob);
 /* No lock held: may entries be unmapped now? Else the request is dispatched again when they may. */
 bool l2p_conv_admits(struct ftl_worker *self, struct ftl_request *req);
-/* No lock held: [lba, lba + count), all of one zone and at most L2P_PIECE, are deallocated: mapped to nothing, with their trims
- * (places/trims.h) set. Returns for how many that is news. */
+/* Deallocates [lba, lba + count), all of one zone and at most L2P_PIECE: unmapped, with their trims (places/trims.h) set. Returns how
+ * many were not deallocated before. No lock held. */
 uint32_t l2p_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count);
 /* Places of [lba, lba + count), all of one zone: returns how many from the front are known; 0: the request waits for a table page and
  * will be dispatched again. No lock held. Nothing is pinned: under the backing zone's lock the reverse map tells whether a place is
  * still the LBA's (conv_io.c). */
 uint32_t l2p_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
-/* The place, if that is known without a flash read, else L2P_UNMAPPED. No lock held. */
+/* The place, if known without a flash read, else L2P_UNMAPPED. No lock held. */
 uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba);
-/* Harts idle, not as long as mount scans: of the zone's first table page from *offset on, a multiple of HZ_MAP_PAGE_ENTRIES, that has any,
- * those LBAs that lie somewhere, in any order, into sector[HZ_MAP_PAGE_ENTRIES]. Returns how many they are, *offset is behind that page;
- * 0: the zone has no more. */
+/* The mapped LBAs of the zone's first table page with any, from *offset on, a multiple of HZ_MAP_PAGE_ENTRIES, in any order, into
+ * sector[HZ_MAP_PAGE_ENTRIES]. Returns their number and sets *offset behind that page; 0: no more in the zone. Harts idle, not while
+ * mount scans. */
 uint32_t l2p_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 /* Mount, as long as it scans: the place of an LBA, and how many from there on, `most` at most, lie one after another, all of one table page;
@@ -185,20 +184,21 @@ void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *place);
 /* Harts idle: how many places have lost their LBA without having been reported to place_invalidate yet. */
 uint64_t l2p_conv_stale(struct ftl *ftl);
-/* Mount: begin and end of the scan that presets conventional sectors; what it took from the arena is no longer needed afterwards.
- * Begin returns the sequence number from which on sectors must be looked at, those before being known; 0: nothing is, all are unmapped.
- * End: NULL, or one sentence why the map cannot be brought up to date. */
+/* Mount: begin and end of the scan that presets conventional sectors; its memory from the arena is free afterwards. Begin returns the
+ * sequence number from which on sectors must be scanned, earlier ones being known; 0: none is known, all are unmapped. End: NULL, or one
+ * sentence why the map cannot be brought up to date. */
 uint64_t l2p_conv_scan_begin(struct ftl *ftl, struct arena *arena);
 const char *l2p_conv_scan_end(struct ftl *ftl);
 
 /* Mount: a sector of kind HZ_OOB_MAP, HZ_OOB_CHECKPOINT or HZ_OOB_DIRECTORY; when all have been found, and zone records are loaded. */
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 void l2p_replay(struct ftl *ftl);
-/* … then: is it known that all of the zone lay in this superblock, one sector of which has that sequence number, and lies there still? */
+/* … then: true if all of the zone is known to have been in this superblock (one of its sectors has that sequence number), and still to
+ * be there. */
 bool l2p_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
-/* Mount: the zone has placed and staged what it has; staged sectors lie where extent_staged says. */
+/* Mount: the zone's placed and staged sectors are settled; staged addresses as in extent_staged. */
 void l2p_mounted(struct ftl *ftl, const struct extent *ext);
-/* Harts idle: NULL, or what of this zone's part of the map is wrong; with zone NULL: of the rest. */
+/* NULL, or the fault in this zone's part of the map; with zone NULL: in the rest. Harts idle. */
 const char *l2p_check(struct ftl *ftl, const struct extent *ext);
 
 /* Table pages cannot be written any more (flash_log.h). Any hart, no lock. */
@@ -208,7 +208,7 @@ static inline bool l2p_lost(const struct ftl *ftl) { return lt_load(&ftl->l2p->l
 /* Time for the cache's eviction order: shards compare theirs, one alone needs none. */
 static inline uint64_t l2p_cache_now(const struct l2p *l2p) { return l2p->shards > 1 ? clock_now_ns() : 0; }
 
-/* The range of that level around an offset; false: the config or the zone's shape has none there. */
+/* The range of that level around an offset; false: none by the config or the zone's shape. */
 static inline bool l2p_range_at(const struct ftl *ftl, uint8_t level, uint32_t offset, struct map_range *range)
 {
 	const struct l2p_table *table = &ftl->l2p->table;

@@ -1,4 +1,4 @@
-/* What the implementations of the map share: look-ups, staged sectors, block map, mount and check of the map on flash. */
+/* Shared by the implementations of the map: look-ups, staged sectors, block map, mount and check of the map on flash. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MAP_L2P_INTERNAL_H
 #define FTL_MAP_L2P_INTERNAL_H
@@ -14,11 +14,11 @@
 enum { L2P_WORD_BITS = 64 };
 #define L2P_NO_BIT UINT32_MAX
 
-/* A number that was free and is in use now: bit i of word w is 64 w + i; L2P_NO_BIT: none is free. */
+/* Take a free number: bit i of word w is 64 w + i; L2P_NO_BIT: none is free. */
 uint32_t l2p_take_bit(lt_word *taken, uint32_t words);
 void l2p_give_bit(lt_word *taken, uint32_t number);
 
-/* The map as a table in RAM that mount rebuilds. */
+/* The map as a table in RAM, rebuilt by mount. */
 
 extern const struct l2p_ops l2p_flat;
 extern const struct l2p_staged_ops l2p_flat_staged;
@@ -30,21 +30,22 @@ extern const struct l2p_ops l2p_cached;
 extern const struct l2p_staged_ops l2p_cached_staged;
 extern const struct l2p_conv_ops l2p_cached_conv;
 
-/* The map as a table of zones (the zone mapping table of ZUFS, FAST 2026, 4.1): 8 bytes for each, all of it in RAM, so that no read misses.
+/* The map as a table of zones (the zone mapping table of ZUFS, FAST 2026, 4.1): 8 bytes for each, all of it in RAM, so that no read
+ * misses.
  *
- * An entry is where the zone begins on flash, and how many of its sectors are there. The rest of a zone's contents, up to the write pointer,
- * is in SLC or in a write buffer. Such a map has no entries of single sectors, so where staged ones lie is in lists
- * (zone_map.h). A zone that moves is read at its old place until all of it is at the new one.
+ * An entry is the zone's first address on flash, and the number of its sectors there. The rest of the zone, up to the write pointer, is
+ * in SLC or in a write buffer. Such a map has no entries of single sectors, so addresses of staged ones are in lists (zone_map.h). A
+ * moving zone is read at its old place until all of it is at the new one.
  *
- * Zones lie in one piece: not with patches, nor with conventional zones, whose sectors lie anywhere. An entry is read under its
- * zone's lock; it changes through the zone mapping log (zone_map.h). */
+ * Zones must be in one piece: no patches, and no conventional zones, since their sectors are anywhere. An entry is read under its zone's
+ * lock; it changes through the zone mapping log (zone_map.h). */
 
 extern const struct l2p_ops l2p_zone;
-/* Of a map whose mount makes no use of sequence numbers: an l2p_ops.knows. */
+/* l2p_ops.knows of a map whose mount uses no sequence numbers. */
 bool l2p_knows_nothing(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
 
-/* A look-up in the map on flash: the steps that sequential (flash_map.c) and conventional zones (flash_block_map.c) have in common. Page entries
- * are found in the cache, or taken from a table page that was fetched. */
+/* Look-up in the map on flash: the common steps of sequential (flash_map.c) and conventional zones (flash_block_map.c). Page entries
+ * come from the cache, or from a fetched table page. */
 
 /* Consecutive sectors of one zone. */
 struct l2p_lookup {
@@ -52,8 +53,8 @@ struct l2p_lookup {
 	struct ftl_request *req;
 	const struct extent *ext;
 	uint32_t offset, end;                     /* in the zone, still to find */
-	uint32_t *place;                          /* where the next one goes */
-	uint32_t no_zone_before, no_chunk_before; /* sequential: offsets below have been looked for on that level in vain */
+	uint32_t *place;                          /* output: next element */
+	uint32_t no_zone_before, no_chunk_before; /* sequential: no entry of that level exists for offsets below */
 	/* of begin */
 	uint32_t shard;
 	uint64_t now_ns;
@@ -62,26 +63,26 @@ struct l2p_lookup {
 
 /* The lock of its shard is held, until the end. */
 void l2p_lookup_begin(struct l2p_lookup *at);
-/* No lock is held afterwards: `node` is what it was taken with; room may have come over from another shard. */
+/* Ends with no lock held: `node` is of its acquisition; room may have come over from another shard. */
 void l2p_lookup_end(struct l2p_lookup *at, struct lt_lock_node *node);
 
 /* The next `count` are these, one after another from ppa on. */
 void l2p_lookup_found(struct l2p_lookup *at, ppa_t ppa, uint32_t count);
-/* Page entries that are in the cache; false: the next one is not. */
+/* Serve page entries from the cache; false: the next one is missing. */
 bool l2p_lookup_entries(struct l2p_lookup *at);
-/* A range that was read enters the cache. */
+/* Insert a range that was read. */
 void l2p_lookup_insert(struct l2p_lookup *at, uint8_t level, uint32_t page, uint32_t head, ppa_t ppa);
-/* Page entries that were read enter the cache. */
+/* Insert page entries that were read. */
 void l2p_lookup_fill(struct l2p_lookup *at, struct l2p_cache_entries *entries);
-/* The fetched page, of which the next sector's entry is current, serves it and those behind it. They enter the cache, the first time with
- * the prefetch window. `changes`: the page may have changed entries, which stay out of the cache; the next sector's is none. */
+/* Serve the next sector and its successors from the fetched page; its entry there is current. They enter the cache, the first time with
+ * the prefetch window. `changes`: the page may have changed entries, which stay out of the cache; the next sector's is unchanged. */
 void l2p_lookup_take(struct l2p_lookup *at, const struct map_fetch *fetch, bool first_time, bool changes);
 
-/* The same for one sector, which is staged; nothing else of the page is taken. */
+/* The same for one staged sector; nothing else of the page is taken. */
 void l2p_lookup_take_one(struct l2p_lookup *at, const struct map_fetch *fetch);
 
-/* Staged sectors in the map on flash: an entry is looked up in the cache, then among the runs (flash_runs.h), then fetched with its table
- * page. The functions of l2p.h for them, and what log and mount need. */
+/* Staged sectors in the map on flash: look-up in the cache, then among the runs (flash_runs.h), then in the fetched table page. Their
+ * functions of l2p.h, and interfaces for log and mount. */
 
 uint32_t l2p_cached_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 				ppa_t *ppa);
@@ -89,23 +90,22 @@ uint32_t l2p_cached_staged_peek(struct ftl *ftl, const struct extent *ext, uint3
 void l2p_cached_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
 void l2p_cached_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count);
 
-/* Mount: what of the staged sectors does not lie where the page's image says becomes news. True: some do lie there. image NULL: there is
- * none. */
+/* Mount: staged sectors that differ from the page's image become news. True: some agree with it. image NULL: there is none. */
 bool l2p_staged_mounted(struct ftl *ftl, const struct extent *ext, uint32_t page, const uint32_t *image);
 
 /* --- shard lock held --- */
-/* What the page's copy says of staged sectors is not to be believed: the next pass of the log rebuilds it. */
+/* The staged entries of the page's copy are not to be trusted: the next pass of the log rebuilds it. */
 void l2p_staged_lost(struct ftl *ftl, const struct extent *ext, uint32_t page);
 /* Has the page news of staged sectors? */
 bool l2p_staged_news(const struct ftl *ftl, const struct extent *ext, uint32_t page);
-/* The image that was written says so: its runs go. */
+/* The written image has them: drop its runs. */
 void l2p_staged_drop(struct ftl *ftl, const struct extent *ext, const struct log_item *item);
 
 /* --- for the pass of the log, no lock held --- */
-/* Bring what lies in SLC into the item's image. */
+/* Merge sectors in SLC into the item's image. */
 void l2p_staged_merge(struct ftl_worker *self, struct log_item *item);
 
-/* Conventional zones' side of the map on flash: the functions of l2p.h for them, and what they share with the rest of it. */
+/* Conventional zones' side of the map on flash: their functions of l2p.h, and interfaces for the rest of it. */
 
 uint32_t l2p_cached_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 void l2p_cached_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob);
@@ -116,43 +116,43 @@ uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_cached_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
 uint64_t l2p_cached_conv_stale(struct ftl *ftl);
 
-/* Mount: the copies of conventional zones' table pages, all of them, in the order in which they lie: a page of the SLC log at a time, on
- * all dies and planes side by side. */
+/* Mount: reads the copies of all conventional table pages in their order on flash: a page of the SLC log at a time, on all dies and
+ * planes in parallel. */
 
 struct arena;
 struct ftl;
 
-/* Before the media are scanned: the number below which every sector of a backing zone is known to the copies, whose entries are in
- * l2p_changes.scan then; 0: they are not, since one cannot be read or there is no checkpoint. */
+/* Before the media are scanned: every sector of a backing zone below this number is known to the copies; their entries are then in
+ * l2p_changes.scan. 0: not known, since a copy cannot be read or there is no checkpoint. */
 uint64_t l2p_copies_scan(struct ftl *ftl, struct arena *arena);
 
-/* What the directory of table pages (flash_directory.h) says on flash: to requests, to mount, and to the check. */
+/* The directory of table pages (flash_directory.h) on flash: for requests, mount, and the check. */
 
 struct ftl;
 struct l2p_lookup;
 
 /* --- shard lock held --- */
-/* The entry of this table page, which the request has not fetched yet. */
+/* The entry of this table page, not yet fetched by the request. */
 enum directory_found { DIRECTORY_AT_HAND, DIRECTORY_WAS_READ, DIRECTORY_IS_WANTED /* its page must be fetched */ };
 enum directory_found l2p_directory_find(struct l2p_lookup *at, uint32_t table_page, uint32_t *entry);
-/* The entry, if that is known without a flash read, else all ones. */
+/* The entry, if known without a flash read, else all ones. */
 uint32_t l2p_directory_hint(struct ftl *ftl, uint32_t table_page);
 
-/* Mount: the copies of all table pages have been found: what the directory says otherwise is news. */
+/* Mount: the copies of all table pages have been found: differences to the directory are news. */
 void l2p_directory_mounted(struct ftl *ftl);
-/* Harts idle: NULL, or what is wrong. */
+/* NULL, or the fault. Harts idle. */
 const char *l2p_directory_check(struct ftl *ftl);
 
-/* Mount of the map in flash: which table pages are alive, and how much of them is still true. */
+/* Mount of the map in flash: current copies of table pages, and the true part of each. */
 
 /* l2p_found, l2p_replay and l2p_mounted of the map in flash. */
 void l2p_found_map_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 void l2p_drop_old_map_pages(struct ftl *ftl);
 void l2p_mount_map_pages(struct ftl *ftl, const struct extent *ext);
-/* Zone and shard lock held: the page that mount trusted without a look (map_page.unseen) has been read. Is it all that it was taken for? It
- * is unseen no longer. */
+/* The page trusted unread at mount (map_page.unseen) has been read. True if it is complete, as mount took it for. It is unseen no
+ * longer. Zone and shard lock held. */
 bool l2p_unseen_true(struct ftl *ftl, const struct extent *ext, uint32_t page, const uint32_t *entry);
-/* How many entries of a copy's bytes, from its first on, say what the zone says, of at most `placed`. */
+/* Number of leading entries of a copy that agree with the zone, at most `placed`. */
 uint32_t l2p_true_entries(const struct ftl *ftl, const struct extent *ext, uint32_t first, const uint32_t *entry, uint32_t placed);
 
 /* Check of the map in flash. */

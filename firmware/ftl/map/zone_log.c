@@ -43,7 +43,7 @@ static void table_write(struct ftl_worker *self, uint32_t page)
 	page_write(self, page);
 }
 
-/* The table has every change that was noted until now. */
+/* The table has every change noted until now. */
 static void checkpoint_begin(struct ftl_worker *self, struct zone_log *log)
 {
 	log->changes = 0;
@@ -151,7 +151,7 @@ void zone_log_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 	log->sequence[oob->lpa] = oob->sequence;
 }
 
-/* A page that cannot be read is as if it had never been written. */
+/* An unreadable page counts as never written. */
 static bool page_read(struct ftl *ftl, uint32_t page)
 {
 	struct zone_log *log = log_of(ftl);
@@ -188,7 +188,7 @@ static void replay_changes(struct ftl *ftl)
 		learn(ftl, change[i].zone, (struct zone_place){ change[i].start, change[i].length }, change[i].sequence);
 }
 
-/* A log page from before the last complete checkpoint, whose last page is the youngest. */
+/* A log page older than the last complete checkpoint; the youngest is the checkpoint's last page. */
 static bool obsolete(const struct zone_log *log, uint32_t page)
 {
 	return page >= log->tables && log->sequence[page] < log->sequence[log->tables - 1];

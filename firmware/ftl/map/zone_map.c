@@ -31,7 +31,7 @@ static uint32_t zone_read(struct ftl_worker *self, struct ftl_request *req, cons
 	return count;
 }
 
-/* Mount wants to know where zones begin, and when they are complete. */
+/* Mount needs the start of zones, and when they are complete. */
 static void zone_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
 	struct zone_place place = { .start = ppa - offset, .length = offset + count };
@@ -41,7 +41,7 @@ static void zone_map_run(struct ftl_worker *self, const struct extent *ext, uint
 	zone_log_note(self, ext, place, offset == 0 || place.length == ext->capacity);
 }
 
-/* Row by row, of a zone that moves: it stays where it is until the last one. */
+/* Row by row, for a moving zone: it stays at its old place until the last one. */
 static void zone_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
 	(void)self;
@@ -136,7 +136,7 @@ static void take_list(struct ftl *ftl, struct zone_staged *staged, const struct 
 		memset(&staged->place[(size_t)*list * ftl->ring_sectors], 0xff, ftl->ring_sectors * sizeof(ppa_t));
 }
 
-/* What the collector moves of a zone without a list gets it none: that can be a zone that can be written no more. */
+/* Sectors moved by the collector for a zone without a list give it none: the zone may be unwritable for good. */
 void zone_staged_put(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
 {
 	struct zone_staged *staged = &ftl->l2p->zone_staged;
@@ -186,7 +186,7 @@ void zone_staged_mounted(struct ftl *ftl, const struct extent *ext)
 		zone_staged_put(ftl, ext, o, 1, extent_staged(ext, o) & L2P_ADDRESS_MASK);
 }
 
-/* Of backing zones those have something staged where a write frontier is, or that are full and still have a buffer. */
+/* Upper bound on backing zones with staged sectors: one per write frontier, plus full zones that still own a buffer. */
 static uint32_t most_active(const struct ftl *ftl)
 {
 	if (ftl->cfg->l2p_kind != HZ_L2P_KIND_ZONE)

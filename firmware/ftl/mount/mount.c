@@ -1,7 +1,6 @@
-/* Mount as a table of named steps. What it trusts, in this order of authority: the newest zone table page says which generation of each
- * zone lives, whether it is finished, and how much there was of it when that was recorded. While the media is at rest, that is all there
- * is. After a power cut the superblock with the longest prefix of units of the zone's generation holds the zone. SLC copies continue the
- * prefix sector by sector. */
+/* Mount as a table of named steps. Its sources, in this order of authority: the newest zone table page has each zone's current
+ * generation, whether it is finished, and its size when recorded. After a clean shutdown there is no other. After a power cut the
+ * superblock with the longest prefix of units of the zone's generation holds the zone. SLC copies continue the prefix sector by sector. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount.h"
 
@@ -62,7 +61,7 @@ static const char *find_places(struct mount *mount)
 	return l2p_conv_scan_end(mount->ftl);
 }
 
-/* Nothing follows a program that did not end: what something follows is taken for whole. */
+/* No program may follow an unfinished one: a unit with a successor is taken for whole. */
 static void close_torn(struct mount *mount)
 {
 	for (uint32_t c = 0; c < mount->planes; c++)
@@ -70,7 +69,7 @@ static void close_torn(struct mount *mount)
 			mount->rows[c] = mount->ftl->slc->rows;
 }
 
-/* Partly written SLC superblocks are continued where their planes stand; the rest wait for the collector. */
+/* Partly written SLC superblocks are resumed at their planes' next rows; the rest wait for the collector. */
 static const char *open_slc(struct mount *mount)
 {
 	struct slc *slc = mount->ftl->slc;
@@ -104,7 +103,7 @@ static const char *mend_table(struct mount *mount)
 	return NULL;
 }
 
-/* What capacitors kept is on flash. */
+/* Data kept by capacitors are on flash. */
 static const char *bring_home(struct mount *mount)
 {
 	struct nand *media = tsu_keep_media(mount->ftl->tsu);
@@ -132,7 +131,7 @@ static const char *(*const steps[HZ_MOUNT_STEPS])(struct mount *mount) = {
 	[HZ_MOUNT_AGE] = mount_note_due,        [HZ_MOUNT_BRING_HOME] = bring_home,
 };
 
-/* What a step reads depends on what those before have found, so it ends when its last read has. */
+/* A step's reads depend on earlier findings, so it ends with its last read. */
 static const char *run_step(struct mount *mount, enum hz_mount_step number)
 {
 	struct tsu *tsu = mount->ftl->tsu;

@@ -1,4 +1,4 @@
-/* Mount: find every zone's data, write pointer and state from what is on flash. Harts do not run yet; bounded work. */
+/* Mount: find every zone's data, write pointer and state on flash. Harts do not run yet; bounded work. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MOUNT_H
 #define FTL_MOUNT_H

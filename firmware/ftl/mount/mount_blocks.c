@@ -1,4 +1,4 @@
-/* What is programmed where, whether it lives, its age; and the walk over the SLC log. */
+/* Programmed units, current or erased superblocks, ages; and the walk over the SLC log. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "block/superblock.h"
 #include "mount/mount_internal.h"
@@ -8,7 +8,7 @@
 #include "zone/tables.h"
 #include "zone/zone.h"
 
-/* What is programmed where, and whether it lives. */
+/* Programmed units, and superblocks in use. */
 
 struct part mount_body(const struct ftl *ftl, uint32_t superblock) { return (struct part){ superblock, 0, ftl->unit_sectors, false }; }
 
@@ -68,7 +68,7 @@ bool mount_alive(const struct mount *mount, const struct extent *ext, const stru
 
 bool mount_in_zones(const struct ftl *ftl, uint32_t lpa) { return lpa < ftl->all_zones * ftl->shape.zone_size_sectors; }
 
-/* Reads and age of what zones hold, from the block table. */
+/* Reads and age of superblocks in use, from the block table. */
 
 static const uint64_t hour_ns = 3600000000000ull;
 

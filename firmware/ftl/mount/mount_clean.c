@@ -1,14 +1,14 @@
-/* Mount of a device that was at rest: the zones' records say where everything is, and only that is checked against the block table. What
- * of it cannot be read is lost, and stays where it is. A record that contradicts the block table or another record is in doubt: its zone
- * has what is found of it as after a power cut. */
+/* Mount after a clean shutdown: the zones' records have every address, and are only checked against the block table. Unreadable sectors
+ * are lost, and stay in place. A record that contradicts the block table or another record is in doubt: its zone is searched for as
+ * after a power cut. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "block/superblock.h"
 #include "mount/mount_internal.h"
 #include "zone/zone.h"
 
-/* --- what a record says can be true --- */
+/* --- plausible records --- */
 
-/* A zone that will be written on begins at the start of a program unit. */
+/* A zone that can still be written begins at the start of a program unit. */
 static bool aligned(const struct extent *ext, const struct zone_record *record)
 {
 	bool patch = record->placed > ext->body;
@@ -62,7 +62,7 @@ static bool record_true(struct mount *mount, struct zone *zone)
 
 /* --- it is believed --- */
 
-/* Its superblock is at hand then. */
+/* Its superblock's block table entries are then in mount. */
 static void take_part(struct mount *mount, uint32_t zone, const struct part *part, uint32_t sectors)
 {
 	mount_look_at_blocks(mount, part->superblock, part->unit);

@@ -6,20 +6,20 @@
 #include "base/extent.h"
 #include "buffer/staged.h"
 
-/* Inside mount only: what its steps hand on to one another. */
+/* Shared by the steps of mount only. */
 
 struct arena;
 struct zone;
 
-/* What is known of a page of the zone table. */
+/* Findings about a page of the zone table. */
 struct table_found {
 	uint64_t known;    /* highest sequence number of a copy, whether it can be read or not */
-	uint64_t readable; /* … of one that can */
+	uint64_t readable; /* … of a readable copy */
 };
 
-/* Whose data a superblock's first known record says that it holds. */
+/* Owner of a superblock by its first known record. */
 struct claim {
-	struct zone *zone; /* NULL: nobody's that can have them */
+	struct zone *zone; /* NULL: no zone that can have them */
 	uint64_t sequence; /* of that record */
 };
 
@@ -30,8 +30,8 @@ struct mount {
 	struct arena *arena;
 	bool at_rest;              /* nothing was programmed or erased since all zones were recorded */
 	struct hz_oob *oob;        /* one unit */
-	uint32_t planes;           /* of the superblock at hand */
-	uint32_t *rows, *done;     /* by column of it: units programmed in its block; those whose programs have ended */
+	uint32_t planes;           /* of the present superblock */
+	uint32_t *rows, *done;     /* by column of it: units programmed in its block; … with their programs ended */
 	bool erasing, bad, used;   /* of it */
 	uint32_t erases;           /* of its most worn block */
 	struct table_found *table; /* by table page */
@@ -41,45 +41,45 @@ struct mount {
 	bool *doubted;             /* by zone: its record cannot be true */
 	uint32_t *beyond;          /* by zone: end of the last staged copy */
 	uint32_t *lost;            /* by zone: units at the end of its superblock without all records */
-	bool *hole, *padded;       /* by zone: what it holds cannot be continued; it ends in padding */
-	struct staged_lists lists; /* of zones that are looked at now */
+	bool *hole, *padded;       /* by zone: its data cannot be continued; it ends in padding */
+	struct staged_lists lists; /* of zones in the present step */
 	bool *settled;             /* by zone: it has been */
 	bool revisits;             /* not for the first time: there were more zones than lists */
 	uint64_t *first;           /* by zone: sequence number of the first sector in its superblock */
 	uint32_t *kept_first,
-		*kept_next;           /* by zone, by place of the memory that capacitors keep alive: lists of places; KEPT_NONE ends one */
-	uint32_t *kept_at;            /* by slot of a write buffer: places of the zone at hand */
-	uint64_t slc_lost, explained; /* sectors of the SLC log that are lost with their records; … that a zone misses */
+		*kept_next;           /* by zone, by place of the memory kept alive by capacitors: lists of places; KEPT_NONE ends one */
+	uint32_t *kept_at;            /* by slot of a write buffer: places of the present zone */
+	uint64_t slc_lost, explained; /* sectors of the SLC log lost with their records; … missing in a zone */
 	bool too_many_updates;        /* … were written in place for this device's budget */
 };
 
-/* Mount: which zones have been read so often, or lain so long, that they are to move (zone/move.h). */
+/* Mount: zones due to move because of many reads or age (zone/move.h). */
 
 const char *mount_note_due(struct mount *mount);
 
-/* What the steps of mount ask again and again: what is programmed where, and whether it lives. */
+/* Helpers of the mount steps: programmed units, and superblocks in use. */
 
-/* What a zone has programmed in one piece: [base, …) of it, in a superblock, or the SLC superblock of its patch. */
+/* A consecutive part of a zone: [base, …) of it, in a superblock, or in the SLC superblock of its patch. */
 struct part {
 	uint32_t superblock, base, unit;
 	bool patch;
 };
 struct part mount_body(const struct ftl *ftl, uint32_t superblock);
-/* base: 0 until it is known whose it is. */
+/* base: 0 until its zone is known. */
 struct part mount_patch(const struct ftl *ftl, uint32_t superblock);
 
-/* Block table entries of a superblock, column by column, into mount: it is at hand then. */
+/* Load the block table entries of a superblock, column by column, into mount: it becomes the present one. */
 void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t unit);
-/* Units of a part's first `sectors` sectors in this column; its superblock is at hand. */
+/* Units of a part's first `sectors` sectors in this column of the present superblock. */
 uint32_t mount_rows_for(const struct mount *mount, const struct part *part, uint32_t sectors, uint32_t column);
-/* The image is no longer what this firmware wrote: a sentence in ftl->text. number: UINT32_MAX = none. */
+/* The image is not as written by this firmware: a sentence in ftl->text. number: UINT32_MAX = none. */
 const char *mount_damaged(struct mount *mount, const char *what, uint32_t number, const char *why);
 /* Written since the zone's last reset? */
 bool mount_alive(const struct mount *mount, const struct extent *ext, const struct hz_oob *oob);
 /* Addresses of user data: those of the namespace, then those of the backing zones. */
 bool mount_in_zones(const struct ftl *ftl, uint32_t lpa);
 
-/* Mount of a device that was at rest: the superblocks. */
+/* Mount after a clean shutdown: the superblocks. */
 
 /* NULL, or one sentence why the media cannot be mounted. */
 const char *mount_take_superblocks(struct mount *mount);
@@ -93,10 +93,10 @@ const char *mount_settle_zones(struct mount *mount);
 /* Mount after a power cut: the superblocks. */
 
 /* NULL, or one sentence why the media cannot be mounted. */
-/* Which superblocks live, and which are blank; after a power cut also whose data each claims to hold. */
+/* Find superblocks in use and blank ones; after a power cut also the zone that each claims. */
 const char *mount_look_at_superblocks(struct mount *mount);
 const char *mount_find_reach(struct mount *mount);
-/* While the media is at rest: of zones whose records are in doubt, in superblocks that no other zone holds. */
+/* After a clean shutdown: search zones with doubtful records, in superblocks of no other zone. */
 void mount_find_doubted(struct mount *mount);
 
 /* Mount: the zone table. */
@@ -109,9 +109,9 @@ const char *mount_load_records(struct mount *mount);
 
 /* True: the sector's page is to be visited again. */
 typedef bool mount_visit_fn(struct mount *mount, const struct hz_oob *oob, ppa_t ppa);
-/* Visits every programmed sector. Of what it knows the records alone were read, so that HZ_OOB_LOST may be missing, unless mount->whole. */
+/* Visit every programmed sector. Only records were read, so that HZ_OOB_LOST may be missing, unless mount->whole. */
 void mount_visit_slc(struct mount *mount, mount_visit_fn *visit);
-/* The same for pages that a visit wanted to be visited again. True: there are still some. */
+/* The same for pages that a visit asked to visit again. True: some are left. */
 bool mount_visit_again(struct mount *mount, mount_visit_fn *visit);
 
 #endif

@@ -18,7 +18,7 @@ static bool fenced(const struct zone_record *record, uint32_t offset, uint64_t s
 	return offset >= record->fence_offset && sequence <= record->fence_sequence;
 }
 
-/* Is this copy better than the one at `present`? The collector leaves equal ones, of which one may be lost. */
+/* True if this copy is better than the one at `present`. The collector leaves equal copies, and one of them may be lost. */
 static bool better(struct mount *mount, const struct hz_oob *oob, ppa_t present)
 {
 	struct hz_oob other;
@@ -31,7 +31,7 @@ static bool better(struct mount *mount, const struct hz_oob *oob, ppa_t present)
 	return other.sequence < oob->sequence;
 }
 
-/* Written in place: what was folded, or is of an earlier generation, is dead. */
+/* Written in place: folded copies, and copies of an earlier generation, are dead. */
 static void note_update(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct ftl *ftl = mount->ftl;
@@ -77,7 +77,7 @@ static bool visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 	return later;
 }
 
-/* --- what capacitors kept when the run was killed --- */
+/* --- data kept by capacitors in a killed run --- */
 
 static void list_kept(struct mount *mount, struct nand *media, uint32_t place)
 {
@@ -94,7 +94,7 @@ static void list_kept(struct mount *mount, struct nand *media, uint32_t place)
 	}
 }
 
-/* Of zones that hold something, and that goes on. */
+/* True for zones with data that can be continued. */
 static bool goes_on(const struct mount *mount, const struct zone *zone)
 {
 	return mount->kept_first[zone->ext.index] != KEPT_NONE && !mount->padded[zone->ext.index] &&
@@ -132,7 +132,7 @@ static void gather_kept(struct mount *mount, const struct extent *ext)
 			mount->kept_at[oob.lpa - ext->start - ext->placed] = place;
 }
 
-/* From `at` on so many sectors, no more than a program, are kept and not staged. */
+/* Number of sectors from `at` on, at most one program, that are kept and not staged. */
 static uint32_t kept_run(const struct mount *mount, struct extent *ext, uint32_t at)
 {
 	uint32_t count = 0, unit = mount->ftl->slc->unit_sectors, end = ext->placed + mount->ftl->ring_sectors;
@@ -143,7 +143,7 @@ static uint32_t kept_run(const struct mount *mount, struct extent *ext, uint32_t
 	return count;
 }
 
-/* They come to SLC now, as far as they continue what is there. What finds no room there is lost. */
+/* Program kept sectors that continue the zone to SLC now. Sectors without room there are lost. */
 static void bring_kept(struct mount *mount, struct extent *ext)
 {
 	uint32_t at = ext->placed, end = ext->placed + mount->ftl->ring_sectors, count;
@@ -184,8 +184,7 @@ static uint8_t state_of(const struct mount *mount, const struct zone *zone)
 	return zone->ext.wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY;
 }
 
-/* Copies that continue the placed sectors: up to the first gap, or as far as the zone's record says that there were any. Returns where
- * that ends. Those beyond are dead. */
+/* Copies that continue the placed sectors: up to the first gap, or the end in the zone's record. Returns the end. Those beyond are dead. */
 static uint32_t settle_staged(struct mount *mount, struct zone *zone, uint32_t recorded)
 {
 	struct extent *ext = &zone->ext;
@@ -263,7 +262,7 @@ static void note_finished(struct mount *mount, const struct zone *zone)
 	record->finish = zone->ext.wp;
 }
 
-/* Whole units that a loss of power brought to SLC. */
+/* Whole units dumped to SLC at a power cut. */
 static void note_kept(struct zone *zone, uint32_t end)
 {
 	struct extent *ext = &zone->ext;
@@ -276,7 +275,7 @@ static void note_kept(struct zone *zone, uint32_t end)
 	lt_add(&ext->ftl->homing, 1);
 }
 
-/* How far the zone is known to reach: copies behind a gap were promised, if the gap is the place of a sector that was lost and not torn. */
+/* Known end of the zone: copies behind a gap were acknowledged, if the gap is a lost sector and not a torn one. */
 static uint32_t wp_known(struct mount *mount, const struct extent *ext)
 {
 	uint32_t recorded = mount->ftl->table->record[ext->index].wp, beyond = mount->beyond[ext->index];
@@ -325,7 +324,7 @@ static void settle_listed(struct mount *mount)
 	staged_lists_return(ftl, &mount->lists);
 }
 
-/* Zones of which nothing was staged. When all is in SLC nothing is kept any more. */
+/* Zones without staged sectors. When all is in SLC no sector is kept any more. */
 static void settle_kept(struct mount *mount)
 {
 	struct ftl *ftl = mount->ftl;

@@ -1,5 +1,5 @@
-/* Mount after a power cut: which zone each superblock holds, and how much of it. What a power cut may have torn is the last program of
- * each block, unless something was programmed later that had to wait for it; anything else that cannot be read is there, and lost. */
+/* Mount after a power cut: the zone in each superblock, and its end there. A power cut may have torn the last program of each block,
+ * unless a later program had to wait for it; any other unreadable sector existed, and is lost. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount/mount_internal.h"
 
@@ -19,7 +19,7 @@ static bool belongs(struct mount *mount, const struct zone *zone, const struct p
 	return true;
 }
 
-/* Are all records of the unit, as far as they are known, those of this place? *data = sectors before padding, if all are known. */
+/* Do all known records of the unit belong to this place? *data = sectors before padding, if all are known. */
 static enum unit judge_unit(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t offset, uint32_t *data)
 {
 	struct ftl *ftl = mount->ftl;
@@ -42,7 +42,7 @@ static enum unit judge_unit(struct mount *mount, const struct zone *zone, const 
 	return unit;
 }
 
-/* A program leaves its last record last: if that is the right one and not of padding, it speaks for all. */
+/* A program writes its last record last: if that is the right one and not of padding, it proves the unit. */
 static enum unit look_at_unit(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t offset, uint32_t *data)
 {
 	struct hz_oob *oob = &mount->oob[0];
@@ -55,8 +55,8 @@ static enum unit look_at_unit(struct mount *mount, const struct zone *zone, cons
 	return UNIT_THERE;
 }
 
-/* Programs of a block follow one another, and a unit is programmed no earlier than the one a row before it, and all before that, have
- * succeeded (unit.c, retire_units and units_program). */
+/* Programs of a block are sequential, and a unit is programmed only after the one a row before it, and all earlier ones, have succeeded
+ * (unit.c, retire_units and units_program). */
 static bool may_be_torn(const struct mount *mount, uint32_t row, uint32_t column)
 {
 	for (uint32_t c = column; c < mount->planes; c++)
@@ -65,7 +65,7 @@ static bool may_be_torn(const struct mount *mount, uint32_t row, uint32_t column
 	return true;
 }
 
-/* The media know which programs have ended: those were promised. */
+/* The media know the ended programs: those were acknowledged. */
 static bool did_not_end(const struct mount *mount, uint32_t row, uint32_t column)
 {
 	return row >= mount->done[column] && may_be_torn(mount, row, column);
@@ -77,7 +77,7 @@ struct reach {
 	bool hole, padded;
 };
 
-/* Sectors that were in this part when the zone's record was made. */
+/* Sectors in this part when the zone's record was made. */
 static uint32_t recorded_in(const struct mount *mount, const struct zone *zone, const struct part *part)
 {
 	const struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
@@ -87,7 +87,7 @@ static uint32_t recorded_in(const struct mount *mount, const struct zone *zone, 
 	return record->placed - part->base;
 }
 
-/* The first unit of the superblock that may be torn: all before it have succeeded. */
+/* The first unit of the superblock that may be torn: all earlier ones have succeeded. */
 static uint32_t first_in_doubt(const struct mount *mount)
 {
 	uint32_t row = UINT32_MAX, column = 0;
@@ -101,8 +101,7 @@ static uint32_t first_in_doubt(const struct mount *mount)
 	return (row - 1) * mount->planes + column;
 }
 
-/* Numbers ascend: of the units that are in no doubt, at which nobody has looked, the last one has the highest. If it has no record left, the
- * one before it has to do. */
+/* Numbers ascend: among the unread units without doubt the last one has the highest. If its record is lost, use the one before it. */
 static void note_number(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t sectors)
 {
 	bool known = false;
@@ -116,7 +115,7 @@ static void note_number(struct mount *mount, const struct zone *zone, const stru
 	}
 }
 
-/* What was recorded is there too, though no record may be left of it. */
+/* Recorded sectors exist too, even without any record left. */
 static struct reach reach_of(struct mount *mount, const struct zone *zone, const struct part *part)
 {
 	uint32_t planes = mount->planes, first = first_in_doubt(mount), row = first / planes, column = first % planes;
@@ -131,7 +130,7 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 			break;
 		if (unit == UNIT_TORN && reach.sectors < recorded && recorded < reach.sectors + part->unit)
 			data = recorded - reach.sectors; /* the rest was padding */
-		if (unit == UNIT_TORN)                   /* … and so is what is beyond the zone's end */
+		if (unit == UNIT_TORN)                   /* … also beyond the zone's end */
 			data = min_u32(data, zone->ext.capacity - part->base - reach.sectors);
 		there |= unit == UNIT_THERE;
 		reach.lost += unit == UNIT_TORN;
@@ -140,7 +139,7 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 		row += column + 1 == planes;
 		column = column + 1 == planes ? 0 : column + 1;
 	}
-	if (!there) /* no unit is in doubt, or those that are say nothing */
+	if (!there) /* no unit is in doubt, or the doubtful ones are blank */
 		note_number(mount, zone, part, first * part->unit);
 	for (uint32_t c = 0; c < planes && !reach.padded; c++)
 		reach.hole |= mount->rows[c] > row + (c < column);
@@ -155,14 +154,14 @@ static bool part_fits(const struct extent *ext, struct part *part)
 	return part->patch ? ext->body != BODY_ALL : ext->body != 0;
 }
 
-/* Of what the map's log says that it is all there: it was programmed before the log's page, whose number is known. */
+/* A superblock complete by the map's log: it was programmed before the log's page, so that page's number bounds its own. */
 static struct reach reach_of_all(const struct extent *ext, const struct part *part)
 {
 	return (struct reach){ .sectors = ext->capacity, .padded = ext->capacity % part->unit };
 }
 
-/* Of each unit the record of one sector, row by row. The column to begin with differs from superblock to superblock, so that all dies have
- * something to read. False: it is known of none. */
+/* The record of one sector of each unit, row by row. The first column differs between superblocks, so that all dies have reads. False:
+ * none is known. */
 static bool first_known(struct mount *mount, const struct part *part, uint32_t sector, uint32_t *offset)
 {
 	uint32_t planes = mount->planes, begin = part->superblock % planes, column = begin;
@@ -183,8 +182,8 @@ static bool first_known(struct mount *mount, const struct part *part, uint32_t s
 	return false;
 }
 
-/* The first known record of data of the superblock at hand: of the first sectors of its units, or, if those are all lost, of others. False:
- * there is none, or a record of something else is before it. */
+/* The first known record of data of the present superblock: of the first sectors of its units, or, if those are all lost, of others.
+ * False: there is none, or a record of another kind is before it. */
 static bool first_record(struct mount *mount, const struct part *part, uint32_t *offset)
 {
 	for (uint32_t sector = 0; sector < part->unit; sector++)
@@ -195,7 +194,7 @@ static bool first_record(struct mount *mount, const struct part *part, uint32_t 
 	return false;
 }
 
-/* The zone whose data this superblock claims to hold. */
+/* The zone that this superblock claims. */
 static struct claim claim_of(struct mount *mount, struct part *part)
 {
 	const struct claim nobody = { NULL, 0 };
@@ -212,8 +211,8 @@ static struct claim claim_of(struct mount *mount, struct part *part)
 	return (struct claim){ zone, oob->sequence };
 }
 
-/* Of two with equal prefixes: has what was found before lost less, or can it be continued, or is it newer? A newer one has what was written
- * in place, and the zone's record may say so (zone/update.h). */
+/* For two equal prefixes: true if the earlier one has lost less, or can be continued, or is newer. A newer one includes writes in place,
+ * and the zone's record may refer to it (zone/update.h). */
 static bool keeps_found(const struct mount *mount, const struct extent *ext, const struct reach *reach, uint64_t first)
 {
 	uint32_t lost = mount->lost[ext->index];
@@ -248,7 +247,7 @@ static void consider(struct mount *mount, const struct claim *claim, const struc
 
 typedef struct part part_fn(const struct ftl *ftl, uint32_t superblock);
 
-/* What is being erased was given up before. While the media is at rest, the zone table says who has which. */
+/* A superblock being erased has been released before. After a clean shutdown the zone table has the owners. */
 static void look_at_superblock(struct mount *mount, struct superblock *info, struct part part)
 {
 	mount_look_at_blocks(mount, part.superblock, part.unit);
@@ -278,7 +277,7 @@ static void consider_claims(struct mount *mount, const struct superblocks *sbs, 
 	}
 }
 
-/* Claims are what the records of zones said. */
+/* Claims come from the zones' records. */
 static void claim_for_doubted(struct mount *mount, const struct superblocks *sbs, part_fn *part_in)
 {
 	for (uint32_t i = 0; i < sbs->count; i++) {

@@ -10,7 +10,7 @@
 #include "zone/tables.h"
 #include "zone/zone.h"
 
-enum { SANE_SEQUENCE_BITS = HZ_OOB_SEQUENCE_BITS - 1 }; /* leaves room for all that will ever be written */
+enum { SANE_SEQUENCE_BITS = HZ_OOB_SEQUENCE_BITS - 1 }; /* above any number that will ever be written */
 
 /* --- finding --- */
 
@@ -24,7 +24,7 @@ static void mount_note_age(struct mount *mount, const struct hz_oob *oob, ppa_t 
 		block->youngest = block->opened = oob->sequence;
 }
 
-/* Two readable copies of the highest number are kept; there may be more, which the collector left. */
+/* Keep two readable copies of the highest number; the collector may have left more. */
 static void note_copy(struct table_page *page, struct table_found *found, uint64_t sequence, ppa_t ppa)
 {
 	if (sequence > found->readable) {
@@ -50,7 +50,7 @@ static void note_zone_table(struct mount *mount, const struct hz_oob *oob, ppa_t
 		note_copy(&table->page[oob->lpa], &mount->table[oob->lpa], oob->sequence, ppa);
 }
 
-/* What zones have staged is looked at when their records are known. */
+/* Staged sectors of zones wait until their records are known. */
 static bool visit_first(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct ftl *ftl = mount->ftl;
@@ -100,7 +100,7 @@ static void forget_found(struct mount *mount)
 		ftl->trims->page[i].ppa = PPA_NONE;
 }
 
-/* The records alone tell where the newest pages are. If one of these has lost its data, another copy may be the best: then all are read. */
+/* The newest pages are found by records alone. If one of these has lost its data, another copy may be the best: then all are read. */
 const char *mount_find_tables(struct mount *mount)
 {
 	mount->ftl->table->number = tsu_rest(mount->ftl->tsu).record;
@@ -118,8 +118,7 @@ const char *mount_find_tables(struct mount *mount)
 
 /* --- loading --- */
 
-/* What no firmware would have recorded: a state that does not exist, more sectors than a zone holds, a number beyond all that ever will be
- * written. */
+/* False for values that no firmware records: a bad state, more sectors than a zone has, a number beyond all that will ever be written. */
 static bool record_possible(const struct extent *ext, const struct zone_record *record)
 {
 	return record->state <= ZONE_RECORD_OFFLINE && record->placed <= record->wp && record->wp <= ext->capacity &&
@@ -127,8 +126,8 @@ static bool record_possible(const struct extent *ext, const struct zone_record *
 	       !((record->fence_sequence | record->reset_sequence | record->folded) >> SANE_SEQUENCE_BITS);
 }
 
-/* Nothing that the record says is believed, so nobody knows which data are the zone's: it is OFFLINE. Those of a backing zone name the LBAs
- * that they hold, and the newest of an LBA counts. */
+/* The record is not trusted, so the zone's data are unknown: it is OFFLINE. Sectors of a backing zone have their LBAs in OOB records,
+ * and the newest of an LBA counts. */
 static void write_off(struct zone_record *record, bool backing)
 {
 	bool known = !(record->reset_sequence >> SANE_SEQUENCE_BITS);

@@ -35,7 +35,7 @@ void place_invalidate(struct ftl *ftl, uint32_t place, uint64_t known)
 	lt_add(&zone->valid, (uint64_t)-1);
 }
 
-/* From `offset` on, at most so many: how many share a word, and their bits in it. */
+/* Number of places from `offset` on, at most `count`, within one word, and their bits in it. */
 static uint32_t in_word(uint32_t offset, uint32_t count, uint64_t *bits)
 {
 	uint32_t at = offset & (PLACE_BITS - 1), part = min_u32(PLACE_BITS - at, count);

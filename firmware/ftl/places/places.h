@@ -1,8 +1,8 @@
-/* Places: where conventional sectors lie. Each is mapped by itself to a place in a backing zone, which takes its sectors in the order in
- * which they land (conventional/conventional.h fills and collects them).
+/* Places of conventional sectors. Each LBA is mapped by itself to a place in a backing zone. Sectors take places in the order in which
+ * they land (conventional/conventional.h fills and collects the zones).
  *
- * A place is valid while the map names it: one bit, and a count per backing zone, in shared words that need no lock. Which LBA lies there
- * is in the reverse map, under the lock of the backing zone's extent. */
+ * A place is valid while an LBA is mapped to it: one bit, and a count per backing zone, in shared words without a lock. Its LBA is in
+ * the reverse map, under the lock of the backing zone's extent. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_PLACES_H
 #define FTL_PLACES_H
@@ -18,22 +18,22 @@ enum { PLACE_BITS = 32 };
 
 struct place_zone {
 	uint32_t base;          /* place of its first sector */
-	lt_word valid;          /* places that the map names */
-	lt_word durable;        /* sectors of it that outlast a power cut; the map in flash names no others */
+	lt_word valid;          /* valid places */
+	lt_word durable;        /* leading sectors that outlast a power cut; the map in flash has no others */
 	lt_word reset_sequence; /* sequence number at its last reset */
 	lt_word *bits;          /* by offset / PLACE_BITS: validity below, number of resets above */
 	uint32_t *lba;          /* reverse map by offset; UINT32_MAX: a copy that landed dead. Nonsense where no place was valid since
-				   mount, so that a large device need not fill it. Extent's lock */
+				 * mount, so that a large device need not fill it. Extent's lock */
 };
 
 struct places {
-	lt_word resets;          /* backing zones whose reset_sequence has been set */
+	lt_word resets;          /* backing zones with reset_sequence set */
 	struct place_zone *zone; /* by backing number */
 };
 
 void places_init(struct ftl *ftl, struct arena *arena);
 
-/* Words of validity of so many sectors. */
+/* Words of validity bits of that many sectors. */
 static inline uint32_t place_words(uint32_t capacity) { return (capacity + PLACE_BITS - 1) / PLACE_BITS; }
 /* A place: backing number << superblock shift | offset, 30 bits like a PPA. */
 static inline uint32_t place_make(const struct place_zone *zone, uint32_t offset) { return zone->base | offset; }
@@ -45,15 +45,15 @@ static inline struct extent *place_extent(const struct ftl *ftl, uint32_t place)
 	return ftl->extent[ftl->zone_count + place_number(ftl, place)];
 }
 
-/* Any lock. The map names the place no longer. `known`: sequence number of the youngest record that says that it did, UINT64_MAX if it did
- * until now: a place whose zone was reset after `known` belongs to somebody else and is left alone. Repeated calls do nothing. */
+/* The place is mapped no longer. `known`: sequence number of the youngest record with the mapping, UINT64_MAX if it lasted until now: a
+ * place in a zone reset after `known` is another LBA's and is left alone. Repeated calls do nothing. Any lock. */
 void place_invalidate(struct ftl *ftl, uint32_t place, uint64_t known);
 bool place_valid(const struct ftl *ftl, uint32_t place);
-/* Extent's lock held, or places of a zone that is neither written nor reset meanwhile: the map is about to name them. */
+/* The map is about to have them. Extent's lock held, or places of a zone neither written nor reset meanwhile. */
 void places_mark_valid(struct extent *ext, uint32_t offset, uint32_t count);
 /* Is any of them valid? */
 bool places_any_valid(const struct extent *ext, uint32_t offset, uint32_t count);
-/* The backing zone is EMPTY again: who knows of its former sectors knows nothing of the next ones. */
+/* The backing zone is EMPTY again: references to former sectors do not apply to the next ones. */
 void places_reset(struct ftl *ftl, struct place_zone *zone);
 /* Mount: no place of it is valid. */
 void places_forget(struct ftl *ftl, struct place_zone *zone);
@@ -73,7 +73,7 @@ static inline uint32_t frontier_count(const struct hz_device_config *cfg, enum p
 	return stream == STREAM_COLLECT ? 1 : cfg->conventional_frontiers;
 }
 
-/* What flash operations of an extent are done for: `cause`, or copying if the collector fills it. */
+/* Cause of an extent's flash operations: `cause`, or GC if the collector fills it. */
 static inline uint8_t place_cause(const struct extent *ext, uint8_t cause)
 {
 	return extent_is_backing(ext) && ext->stream == STREAM_COLLECT ? HZ_CAUSE_GC : cause;

@@ -6,7 +6,7 @@
 
 static lt_word *trim_word(const struct ftl *ftl, uint64_t lba) { return &ftl->trims->bits[lba / TRIM_WORD_BITS]; }
 
-/* As long as nothing was deallocated the bits are not looked at: most of them lie in memory that nobody has touched. */
+/* Until the first deallocation the bits are not read: most of them are in untouched memory. */
 bool trims_has(const struct ftl *ftl, uint64_t lba)
 {
 	return lt_load(&ftl->trims->used) && lt_load(trim_word(ftl, lba)) >> (lba % TRIM_WORD_BITS) & 1;
@@ -35,7 +35,7 @@ static uint32_t word_part(uint64_t lba, uint32_t count, uint64_t *bits)
 	return part;
 }
 
-/* The bits first: who takes the page sees them. */
+/* Bits first: the taker of the page then sees them. */
 void trims_set(struct ftl *ftl, uint64_t lba, uint32_t count)
 {
 	uint64_t bits;

@@ -1,9 +1,9 @@
-/* Trims: which conventional LBAs the host has deallocated, one bit each. They have no place and read as zeros; the bits are for the next
- * mount, which finds their former sectors on flash.
+/* Trims: deallocated conventional LBAs, one bit each. They have no place and read as zeros; the bits are for the next mount, since it
+ * finds their former sectors on flash.
  *
- * A page of bits is a sector of the SLC log (zone/tables.h), and its sequence number says as of when it holds: of an LBA whose bit is
- * set there, sectors with lower numbers are dead. So a write clears the bit in RAM only, before it takes its number: the page on flash
- * stays true.
+ * A page of bits is a sector of the SLC log (zone/tables.h), and its sequence number dates it: for an LBA with its bit set there,
+ * sectors with lower numbers are dead. So a write clears the bit in RAM only, before it takes its number, and the page on flash stays
+ * true.
  *
  * A bit changes under the map's lock of its LBA, together with the entry; its word and the page's flag are shared words. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -18,16 +18,16 @@ struct arena;
 enum { TRIM_WORD_BITS = 64, TRIM_PAGE_WORDS = HZ_TRIM_PAGE_LBAS / TRIM_WORD_BITS };
 
 struct trim_page {
-	lt_word unsaved;   /* 1: a bit was set that the copy on flash lacks */
+	lt_word unsaved;   /* 1: a bit was set after the copy on flash */
 	ppa_t ppa;         /* its copy, PPA_NONE: none. Lock of the saver */
-	uint64_t sequence; /* mount: the copy's; of a newer one that cannot be read */
+	uint64_t sequence; /* mount: the copy's; of a newer, unreadable one */
 	uint64_t lost;
 };
 
 struct trims {
 	lt_word *bits;   /* by LBA / TRIM_WORD_BITS */
 	lt_word used;    /* 1: a bit may be set */
-	lt_word unsaved; /* pages that are unsaved */
+	lt_word unsaved; /* unsaved pages */
 	struct trim_page *page;
 };
 
@@ -46,7 +46,7 @@ static inline void trims_written(struct ftl *ftl, uint64_t lba, uint32_t count)
 
 /* The page must be saved (again). */
 void trims_want_page(struct ftl *ftl, uint32_t page);
-/* True: the page must be saved, and what is set until now will be by whoever asks. */
+/* True: the page must be saved, and the caller will save all bits set until now. */
 bool trims_take_page(struct ftl *ftl, uint32_t page);
 /* How the page is on flash. */
 void trims_store(const struct ftl *ftl, uint32_t page, uint64_t *image);

@@ -6,7 +6,7 @@
 
 #include "lt/arch.h"
 
-/* What a read does with data that it finds. */
+/* Data of a read, found in the device. */
 
 uint16_t answer_take(const struct ftl_request *req, uint32_t index, const uint8_t *sector)
 {

@@ -85,7 +85,7 @@ static void head_step(struct slc *slc, struct slc_head *head)
 	}
 }
 
-/* The next unit of the head, which has room. */
+/* The next unit of a head with room. */
 static ppa_t head_take(struct ftl *ftl, struct slc_head *head, uint32_t *column)
 {
 	struct slc *slc = ftl->slc;
@@ -190,7 +190,7 @@ static void write_refused(struct lt_event *event)
 	write->done(write);
 }
 
-/* Told by an event: done may take the locks that the caller of slc_write holds. */
+/* By an event: done may take locks held by the caller of slc_write. */
 static void refuse_stream(struct slc *slc, unsigned stream)
 {
 	while (slc->waiting[stream].head) {
@@ -200,7 +200,7 @@ static void refuse_stream(struct slc *slc, unsigned stream)
 	}
 }
 
-/* The collector's own programs wait for nobody; the others may, as long as it is at work. */
+/* The collector's own programs never wait; the others may, while it is at work. */
 void slc_refuse_waiting(struct ftl_worker *self)
 {
 	struct slc *slc = self->ftl->slc;
@@ -214,7 +214,7 @@ void slc_refuse_waiting(struct ftl_worker *self)
 	refuse_stream(slc, SLC_MAP);
 }
 
-/* Lock held. Each stream queues for itself: the collector's writes are what makes room for the others. */
+/* Each stream has its own queue: the collector's writes make room for the others. Lock held. */
 static void place_or_wait(struct ftl_worker *self, struct slc_write *write)
 {
 	struct slc_queue *waiting = &self->ftl->slc->waiting[write->stream];
@@ -236,7 +236,7 @@ static void start_waiting(struct ftl_worker *self, unsigned stream)
 		slc_place(self, waiting_pop(&slc->waiting[stream]));
 }
 
-/* Data and tables take turns at a superblock that has come free, so that neither waits for ever behind the other. */
+/* Data and tables take turns at a free superblock, so that neither starves. */
 void slc_start_waiting(struct ftl_worker *self)
 {
 	struct slc *slc = self->ftl->slc;
@@ -270,7 +270,7 @@ static void doom(struct ftl *ftl, ppa_t ppa)
 			head_seal(slc, &slc->head[i]);
 }
 
-/* Lock held: the lane's next program; those for a doomed superblock are placed anew. */
+/* The lane's next program; programs for a doomed superblock get new places. Lock held. */
 static void lane_next(struct ftl_worker *self, struct slc_lane *lane)
 {
 	lane->busy = false;

@@ -1,11 +1,10 @@
 /* The SLC region: a log of 4 KiB sectors over the SLC superblocks, with valid accounting and garbage collection (slc_gc.c).
  *
  * Class SLC (index 0) protects allocation, validity and the collector's state; it is taken last, under ZONE or L2P. Three write heads:
- * staged data, tables (zone records, table pages of the map), the collector. One erased superblock is kept for the collector: with the
- * size that hz_slc_log_least demands, some sealed superblock always holds room that a collection gains as soon as the programs under
- * way have ended, so no writer waits for ever. When so many superblocks have failed that fewer than that size are left, the log is worn
- * out: a program that finds no room, and for which no collection under way makes any, is refused. A plane has at most one program of a
- * head under way. */
+ * staged data, tables (zone records, table pages of the map), the collector. One erased superblock is kept for the collector: with at
+ * least hz_slc_log_least superblocks, some sealed one always has room to gain once the programs in flight have ended, so no writer waits
+ * for ever. When failures leave fewer superblocks, the log is worn out: a program without room, and without a collection under way to
+ * make some, is refused. A plane has at most one program of a head under way. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_SLC_SLC_H
 #define FTL_SLC_SLC_H
@@ -48,11 +47,11 @@ struct ftl_worker;
 
 enum {
 	SLC_BATCH_SECTORS = 64,
-	SLC_SCAN_SECTORS = 64, /* that the collector looks at under one acquisition of the lock */
+	SLC_SCAN_SECTORS = 64, /* sectors scanned under one acquisition of the lock */
 };
 
 struct slc_gc {
-	bool busy;             /* SLC lock; all else belongs to the worker that collects */
+	bool busy;             /* SLC lock; all else belongs to the collecting worker */
 	struct lt_event event; /* posted to begin, and when the last pin has gone */
 	struct ftl_worker *worker;
 	uint32_t victim, position; /* next sector of the victim to look at */
@@ -71,12 +70,12 @@ struct slc_gc {
 void slc_gc_init(struct ftl *ftl, struct arena *arena);
 /* SLC lock held: start if space is short and none is under way. */
 void slc_collect(struct ftl_worker *self);
-/* SLC lock not held, the collector's worker: nobody reads the victim any more. */
+/* The victim has no readers any more. SLC lock not held, the collector's worker. */
 void slc_gc_unpinned(struct ftl_worker *self);
 
-/* State of the SLC superblocks that are kept for a loss of power; see slc.h. */
+/* SLC superblocks reserved for the power-fail dump. */
 
-/* Where the next program of each plane goes. */
+/* Next program of each plane. */
 struct slc_kept {
 	uint32_t blocks;
 	uint32_t *block; /* erased superblocks */
@@ -88,8 +87,8 @@ struct slc_kept {
 struct arena;
 struct ftl_health;
 
-/* What a collection of a superblock would be good for, in ascending order: nothing, or it is not to be touched; room; much room for
- * little work; it has nothing valid or will never be written again. */
+/* Worth of collecting a superblock, ascending: not to be touched; gains room; gains much room for little work; nothing valid, or never
+ * to be written again. */
 enum slc_worth { SLC_KEEP, SLC_GAINS, SLC_CHEAP, SLC_EMPTY, SLC_WORTHS };
 enum slc_block_state { SLC_FREE, SLC_OPEN, SLC_SEALED, SLC_ERASING, SLC_BAD };
 enum { SLC_READ_TRIES = 4 };
@@ -124,9 +123,9 @@ struct slc_head {
 	struct slc_lane *lane;      /* by column */
 };
 
-/* Tags: what is valid in a sector. Each kind of data has a range of its own: LBAs of staged sectors from 0 on (zones end below
- * HZ_MAX_LBAS), table pages of the map, copies of zone table pages, from the top, and
- * pages of trims, from the bottom of the same range; sectors written in place, by their entry, from HZ_MAX_LBAS on. */
+/* Tags of valid sectors. Each kind of data has a range of its own: LBAs of staged sectors from 0 on (zones end below HZ_MAX_LBAS), table
+ * pages of the map, copies of zone table pages, from the top, and pages of trims, from the bottom of the same range; sectors written in
+ * place, by their entry, from HZ_MAX_LBAS on. */
 #define SLC_MAP_TAG (SLC_NONE - 1 - SLC_TABLE_TAGS)
 enum { SLC_TABLE_TAGS = 1 << 16 };
 static inline uint32_t slc_table_tag(uint32_t index) { return SLC_NONE - 1 - index; }
@@ -134,7 +133,7 @@ static inline uint32_t slc_trim_tag(uint32_t index) { return SLC_MAP_TAG + 1 + i
 static inline uint32_t slc_map_tag(uint32_t index) { return SLC_MAP_TAG - index; }
 static inline uint32_t slc_update_tag(uint32_t index) { return HZ_MAX_LBAS + index; }
 
-/* Whose sectors have tags from `first` to `last`. */
+/* Owner of the sectors with tags from `first` to `last`. */
 enum slc_owners { SLC_OWNS_STAGED, SLC_OWNS_MAP, SLC_OWNS_TABLE, SLC_OWNS_TRIMS, SLC_OWNS_UPDATES, SLC_OWNERS };
 struct slc_owner {
 	uint32_t first, last;
@@ -149,16 +148,16 @@ struct slc {
 	uint32_t blocks, sectors;                   /* superblocks; sectors of one */
 	uint32_t unit_sectors, units, rows, planes; /* units and rows of one superblock */
 	struct slc_block *block;
-	uint32_t *tag; /* by superblock * sectors + offset: what is valid there, SLC_NONE = nothing */
-	uint32_t keep; /* superblocks that are kept erased for a loss of power, once there are as many */
+	uint32_t *tag; /* by superblock * sectors + offset: tag of the valid sector, SLC_NONE = none */
+	uint32_t keep; /* superblocks reserved for the power-fail dump, once that many are erased */
 	lt_word keeps; /* 1: there are; set under the lock */
 	struct slc_kept kept;
-	uint32_t free, cursor; /* cursor: where the search for a free one starts */
-	uint32_t least;        /* superblocks with which nobody waits for ever (hz_slc_log_least) */
-	lt_word usable;        /* that have not failed; written under the lock, read without it, too */
+	uint32_t free, cursor; /* cursor: start of the search for a free one */
+	uint32_t least;        /* superblocks needed so that no writer waits for ever (hz_slc_log_least) */
+	lt_word usable;        /* not failed; written under the lock, also read without it */
 	struct slc_head head[SLC_STREAMS];
 	struct slc_queue waiting[SLC_STREAMS]; /* for room */
-	uint8_t turn;                          /* which of SLC_STAGE and SLC_MAP is served first */
+	uint8_t turn;                          /* SLC_STAGE or SLC_MAP: served first */
 	gc_better_fn *better;                  /* the collector's policy */
 	uint32_t gc_low, cheap_valid;          /* collect while no more are free; most valid sectors of an SLC_CHEAP one */
 	uint32_t worth[SLC_WORTHS];            /* superblocks by worth */
@@ -168,13 +167,13 @@ struct slc {
 
 void slc_init(struct ftl *ftl, struct arena *arena);
 static inline void slc_own(struct slc *slc, enum slc_owners which, struct slc_owner owner) { slc->owner[which] = owner; }
-/* Of a valid sector's tag; NULL: nobody's. */
+/* Owner of a valid sector's tag; NULL: none. */
 const struct slc_owner *slc_owner_of(const struct slc *slc, uint32_t tag);
 /* Is it in SLC, and in the log? */
 static inline bool slc_in_log(const struct ftl *ftl, ppa_t ppa) { return ppa_superblock(ftl->map, ppa) < ftl->slc->blocks; }
 static inline bool slc_holds(const struct flash_map *map, ppa_t ppa) { return ppa_superblock(map, ppa) < map->slc_superblocks; }
 
-/* Lock held. Free superblocks but those that are kept erased for a loss of power. */
+/* Free superblocks, without those reserved for the power-fail dump. Lock held. */
 static inline uint32_t slc_free_now(const struct slc *slc)
 {
 	uint32_t kept = lt_load(&slc->keeps) ? slc->keep : 0;
@@ -193,17 +192,17 @@ static inline void slc_add_free(struct slc *slc)
 void slc_write(struct ftl_worker *self, struct slc_write *write);
 /* Validity. SLC lock not held. count sectors of one program, with consecutive tags. */
 void slc_validate(struct ftl *ftl, ppa_t ppa, uint32_t count, uint32_t tag);
-/* Sectors anywhere; starts the collector if somebody waits for room. */
+/* Sectors anywhere; starts the collector if a program waits for room. */
 void slc_invalidate(struct ftl_worker *self, const ppa_t *ppa, uint32_t count);
-/* The same for those of them that are valid with their tag, which are consecutive from `tag` on. Other addresses are none. */
+/* The same for those still valid with their tag; tags are consecutive from `tag` on. PPA_NONE is skipped. */
 void slc_invalidate_own(struct ftl_worker *self, const ppa_t *ppa, uint32_t count, uint32_t tag);
-/* Where the valid sector with this tag is, of which there is one at most; PPA_NONE: nowhere. Looks at all of the log: slow. */
+/* Address of the valid sector with this tag, at most one; PPA_NONE: none. Scans all of the log: slow. */
 ppa_t slc_find(struct ftl *ftl, uint32_t tag);
 /* A piece of the log from *at on, 0 to begin: valid sectors with tags from `first` to `last` become invalid. False: it was the last one. */
 bool slc_sweep(struct ftl_worker *self, uint32_t first, uint32_t last, ppa_t *at);
 /* The collector's copy at `to` is valid instead of the one at `from`. */
 void slc_move(struct ftl *ftl, ppa_t from, ppa_t to);
-/* Under the lock that keeps the address true (a zone's for staged sectors): the sector will be read. */
+/* The sector will be read. Under the lock that keeps the address true (a zone's for staged sectors). */
 void slc_pin(struct ftl *ftl, ppa_t ppa);
 void slc_unpin(struct ftl_worker *self, ppa_t ppa);
 /* Spare of the log. Any hart, no lock. */
@@ -217,17 +216,17 @@ ppa_t slc_sector_at(const struct ftl *ftl, uint32_t block, uint32_t column, uint
 /* SLC lock held. */
 struct slc_block *slc_block_of(struct ftl *ftl, ppa_t ppa);
 uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa);
-/* A superblock has come free: programs that wait for room begin. */
+/* A superblock has become free: start programs waiting for room. */
 void slc_start_waiting(struct ftl_worker *self);
-/* Of a worn-out log: programs that wait for room that nothing under way will make are refused. */
+/* Refuse programs of a worn-out log that wait for room when nothing under way will make some. */
 void slc_refuse_waiting(struct ftl_worker *self);
-/* This superblock has failed, which was not known of it. */
+/* Count this superblock as failed, once. */
 void slc_lose_block(struct ftl *ftl);
-/* Mount: is this superblock, of which some units are programmed, worth continuing? Then it becomes a head. */
+/* Mount: is this partly programmed superblock worth resuming? Then it becomes a head. */
 void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row);
 
-/* SLC superblocks that are kept erased for a loss of power, and their places, which are handed out on capacitors: whichever die is free
- * first is next. Nothing of the log is running any more then. */
+/* SLC superblocks reserved for the power-fail dump; their places are handed out on capacitors, first to the first free die. Nothing of
+ * the log is running any more then. */
 
 /* Are they there? Any hart, no lock. After a loss of power not before the log's collector has made room again. */
 bool slc_keeps(const struct ftl *ftl);
@@ -236,15 +235,15 @@ bool slc_keeps(const struct ftl *ftl);
 void slc_keep_begin(struct ftl *ftl);
 /* The next one, or PPA_NONE: there is none left. */
 ppa_t slc_keep_place(struct ftl *ftl);
-/* A start that ends what a killed run had to do on its capacitors: places that take no erased superblock as long as others have room, and
- * the end of it. The block table says what is programmed. */
+/* A start that completes the dump of a killed run: places, from erased superblocks only once others are full, and the end of it. The
+ * block table has the programmed units. */
 void slc_belated_begin(struct ftl *ftl);
 ppa_t slc_belated_place(struct ftl *ftl);
 void slc_belated_end(struct ftl *ftl);
 /* A program there failed: its block is used no more. */
 void slc_keep_failed(struct ftl *ftl, ppa_t ppa);
 
-/* Which SLC superblock the collector takes next, and what each is worth to it. SLC lock held. */
+/* The collector's victim selection, and the worth of each superblock to it. SLC lock held. */
 
 void slc_victim_init(struct ftl *ftl);
 /* After every change of a superblock's state, validity, programs in flight or flags: O(1). */

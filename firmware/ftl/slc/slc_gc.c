@@ -3,11 +3,11 @@
 #include "lt/arena.h"
 #include "slc/slc.h"
 
-/* Which SLC superblock the collector takes next: what each one is worth, kept up to date at every change, and the policies that choose.
+/* Victim selection in the SLC log: the worth of each superblock, updated at every change, and the policies.
  *
- * The collector is asked after every program; it looks at the superblocks only when one of them qualifies. */
+ * The collector is asked after every program; it scans the superblocks only when one of them qualifies. */
 
-/* Short of space: somebody waits, or the last superblock but the reserve is running out. */
+/* Short of space: a program waits, or the last superblock but the reserve is running out. */
 static bool urgent(const struct slc *slc)
 {
 	return slc->waiting[SLC_STAGE].head || slc->waiting[SLC_MAP].head || slc->waiting[SLC_COLLECT].head ||
@@ -33,8 +33,8 @@ void slc_appraise(struct slc *slc, struct slc_block *block)
 	slc->worth[block->worth]++;
 }
 
-/* Greedy leaves superblocks alone that are more than a quarter full as long as there is no hurry; the other policies have reasons
- * of their own to take them. */
+/* Greedy leaves superblocks alone that are more than a quarter full unless space is short; the other policies have their own reasons to
+ * take them. */
 void slc_victim_init(struct ftl *ftl)
 {
 	struct slc *slc = ftl->slc;
@@ -45,7 +45,7 @@ void slc_victim_init(struct ftl *ftl)
 	slc->worth[SLC_KEEP] = slc->blocks;
 }
 
-/* Sectors that a collection of the superblock may use. A doomed one gives nothing back, so it must leave the reserve alone. */
+/* Sectors available to a collection of the superblock. A doomed one gives nothing back, so it must leave the reserve alone. */
 static uint32_t room_for(const struct slc *slc, const struct slc_block *block)
 {
 	uint32_t now = slc_free_now(slc), free = now - (block->doomed && now);
@@ -181,7 +181,7 @@ void slc_gc_unpinned(struct ftl_worker *self)
 	lt_lock_release(&self->ftl->slc->lock, &node);
 }
 
-/* Everything has moved. Reads that found the old addresses must end before the erase. */
+/* Everything has moved. Reads at the old addresses must end before the erase. */
 static void gc_release(struct ftl_worker *self)
 {
 	struct slc *slc = self->ftl->slc;
@@ -190,7 +190,7 @@ static void gc_release(struct ftl_worker *self)
 		slc_gc_unpinned(self);
 }
 
-/* A few of the victim's sectors: those that are valid join the batch, of at most so many. */
+/* Scan a few of the victim's sectors: valid ones join the batch, at most `most`. */
 static void victim_look_on(struct ftl *ftl, uint32_t most)
 {
 	struct slc *slc = ftl->slc;
@@ -250,8 +250,8 @@ static void gc_write(struct ftl_worker *self)
 	}
 }
 
-/* Valid sectors that no retry can read move as lost ones: who reads them gets an error, and the superblock comes free. False: of one
- * not even the record is known. */
+/* Valid sectors that no retry can read move as lost ones: a read of them fails, and the superblock becomes free. False: even a record is
+ * unreadable. */
 static bool keep_lost(struct slc_gc *gc)
 {
 	for (uint32_t i = 0; i < gc->count; i++) {
@@ -299,7 +299,7 @@ static void victim_read(struct tsu_txn *txn)
 		victim_give_up(self);
 }
 
-/* A program's copies are valid from now on, as far as the sectors still lie where they were. */
+/* A program's copies become valid, for sectors still at their old addresses. */
 static void copies_count(struct ftl_worker *self, const struct slc_write *write)
 {
 	struct slc *slc = self->ftl->slc;

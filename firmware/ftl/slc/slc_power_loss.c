@@ -1,4 +1,4 @@
-/* Places for what is kept when power goes. */
+/* Places for the power-fail dump. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "slc/slc.h"
 #include "tsu/tsu_keep.h"
@@ -20,7 +20,7 @@ void slc_keep_begin(struct ftl *ftl)
 
 static uint32_t die_of_column(const struct ftl *ftl, uint32_t column) { return ftl->map->column[column].die_index; }
 
-/* Of columns with places left, the one whose die is free first. */
+/* Among columns with places left, the one with the first free die. */
 static uint32_t column_free_first(const struct ftl *ftl)
 {
 	const struct slc *slc = ftl->slc;
@@ -80,7 +80,7 @@ static const struct hz_nand_block *kept_block(struct ftl *ftl, uint32_t number)
 	return tsu_block_now(ftl->tsu, slc_sector_at(ftl, ftl->slc->kept.block[ftl->slc->kept.column[number].index], number, 0));
 }
 
-/* Where the column stands in its block; what was torn there is not continued (mount.c, close_torn). */
+/* The column's next row in its block; a block with a torn program is not resumed (mount.c, close_torn). */
 static uint32_t belated_row(struct ftl *ftl, uint32_t number)
 {
 	const struct hz_nand_block *block = kept_block(ftl, number);
@@ -88,7 +88,7 @@ static uint32_t belated_row(struct ftl *ftl, uint32_t number)
 	return block->ended < block->write_sector ? ftl->slc->rows : block->write_sector / ftl->slc->unit_sectors;
 }
 
-/* Of blocks that are full, or have failed, the column goes on to the next. */
+/* The column skips blocks that are full, or have failed. */
 static void belated_step(struct ftl *ftl, uint32_t number)
 {
 	struct slc *slc = ftl->slc;

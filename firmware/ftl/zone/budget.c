@@ -113,7 +113,7 @@ bool budget_wait(struct ftl_worker *self, struct zone *zone, struct ftl_request 
 		zone_park(zone, req);
 	lt_lock_release(&zone->ext.lock, &node);
 	if (waits && self->ftl->space)
-		buffers_kick(self); /* those that drain do so now */
+		buffers_kick(self); /* draining zones do so now */
 	return waits;               /* the zone's flag may have changed since its lock was released */
 }
 

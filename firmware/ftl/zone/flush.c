@@ -1,5 +1,5 @@
-/* Flush: everything that landed before is durable. First every buffer is told how far, then they are waited for one after another.
- * With FTL_AT_REST the request goes on as a command that closes all zones, and then comes to rest (rest.h). */
+/* Flush: everything landed before becomes durable. First each buffer gets its goal, then the goals are awaited one by one. With
+ * FTL_AT_REST the request continues as a command that closes all zones, and then comes to rest (clean_mark.c). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/read_write.h"
 
@@ -11,7 +11,7 @@
 
 enum { FLUSH_PLANS = 8 };
 
-/* What one flush waits for, noted when it begins: later writes to the same zones must not hold it up. One entry per buffer. */
+/* Goals of one flush, taken at its beginning: later writes to the same zones must not delay it. One entry per buffer. */
 struct flush_plan {
 	struct flush_plan *next;
 	struct flush_goal {
@@ -66,7 +66,7 @@ static void start_all(struct ftl_worker *self, const struct ftl_request *req, ui
 	}
 }
 
-/* True: the request waits for this goal. A zone that was reset since may have landed less than it had then. */
+/* True: the request waits for this goal. A zone reset meanwhile may have landed less than the goal. */
 static bool flush_wait_for(struct ftl_worker *self, struct ftl_request *req, const struct flush_goal *goal)
 {
 	struct extent *ext = goal->ext;
@@ -145,7 +145,7 @@ static bool flush_begin(struct ftl_worker *self, struct ftl_request *req)
 	return true;
 }
 
-/* Data that were accepted and then lost by a failing zone are in no buffer any more: the next Flush of the host fails for them, once. */
+/* Acknowledged data lost with a failed zone are in no buffer any more: the host's next Flush fails for them, once. */
 static bool tells_loss(struct ftl *ftl, const struct ftl_request *req)
 {
 	return !(req->flags & (FTL_BACKING | FTL_FOR_MAP | FTL_AT_REST)) && lt_load(&ftl->losses) && lt_swap(&ftl->losses, 0);

@@ -1,4 +1,4 @@
-/* Moving a zone, or its patch, to a fresh superblock; and which zones must move for their data's sake. */
+/* Moving a zone, or its patch, to a fresh superblock; and refreshing, the choice of zones to move for the sake of their data. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/move.h"
 
@@ -79,7 +79,7 @@ static void move_next(struct ftl_worker *self)
 
 /* --- one move --- */
 
-/* What moves: the superblock or the patch. */
+/* The moving part: superblock or patch. */
 static uint32_t *part_of(struct zone *zone) { return zone->move.patch ? &zone->ext.patch : &zone->ext.superblock; }
 static bool *bad_part(struct zone *zone) { return zone->move.patch ? &zone->ext.bad_patch : &zone->ext.bad_superblock; }
 
@@ -95,7 +95,7 @@ static void set_part(struct relocator *mover, struct zone *zone)
 	mover->most = flash_planes_of(ftl->map, mover->source) * mover->unit_sectors;
 }
 
-/* Zone lock held by whoever starts; from here on only the mover's worker touches the mover. */
+/* From here on only the mover's worker touches the mover. Zone lock held. */
 static void move_start(struct ftl_worker *self, struct zone *zone, uint32_t target)
 {
 	struct relocator *mover = self->ftl->relocator;
@@ -157,7 +157,7 @@ static void move_remap(struct ftl_worker *self, const struct zone *zone, uint32_
 		l2p_remap_run(self, &zone->ext, self->ftl->relocator->base + offset, count, ppa_make(self->ftl->map, superblock, offset));
 }
 
-/* Zone lock held: it stays where it is, and the new superblock goes when those that read what had come there have gone. */
+/* Abort the move: map the zone back; free the target superblock once its readers are done. Zone lock held. */
 static void move_back(struct ftl_worker *self, struct zone *zone)
 {
 	struct relocator *mover = self->ftl->relocator;
@@ -170,7 +170,7 @@ static void move_back(struct ftl_worker *self, struct zone *zone)
 	update_fold_cancel(zone);
 }
 
-/* A sector of the old superblock cannot be read any more: the zone can be neither continued nor moved. One that is full needs neither. */
+/* A sector of the old superblock is unreadable: the zone can be neither continued nor moved. A full one needs neither. */
 static void move_fail(struct ftl_worker *self)
 {
 	struct relocator *mover = self->ftl->relocator;
@@ -239,7 +239,7 @@ static void move_again(struct ftl_worker *self)
 		move_next(self);
 }
 
-/* --- one row: read, merge what was written in place, program, remap --- */
+/* --- one row: read, merge writes in place, program, remap --- */
 
 static void row_was_read(struct tsu_txn *txn);
 static void row_was_merged(struct tsu_txn *txn);
@@ -287,7 +287,7 @@ static void row_program(struct ftl_worker *self)
 	uint32_t count = mover->row_sectors, unit = mover->unit_sectors, programs = count / unit;
 	uint64_t sequence = sequence_take(ftl, count);
 
-	for (uint32_t i = 0; i < count && !extent_is_backing(&mover->zone->ext); i++) /* theirs say which sector of an LBA is the newest */
+	for (uint32_t i = 0; i < count && !extent_is_backing(&mover->zone->ext); i++) /* their numbers order the versions of an LBA */
 		mover->oob[i].sequence = sequence + i;
 	mover->pending = programs;
 	for (uint32_t i = 0; i < programs; i++)
@@ -361,7 +361,7 @@ static bool row_merge(struct ftl_worker *self)
 	return mover->pending;
 }
 
-/* What was to be read has been, or cannot be. */
+/* All reads of the row have ended, or failed. */
 static void row_go_on(struct ftl_worker *self)
 {
 	struct relocator *mover = self->ftl->relocator;
@@ -482,9 +482,9 @@ void relocator_init(struct ftl *ftl, struct arena *arena)
 		mover->memory[i] = data + (size_t)i * bytes;
 }
 
-/* Which zones move to another superblock for their data's sake. */
+/* Refreshing: zones that move for the sake of their data. */
 
-/* A zone that could not move at once is due again after so many further reads: a power of two. */
+/* A zone that could not move at once is due again after this many further reads: a power of two. */
 enum { AGAIN_READS = 1024 };
 
 /* It is full, at its place, and nothing happens to it. */
@@ -527,7 +527,7 @@ void refresh_due(struct zone *zone, bool patch, enum refresh_cause cause)
 	list_push(zone);
 }
 
-/* Zone lock held. Whoever reads or resets is a host at work: the device does not rest any more. */
+/* A read or reset is host activity: the device does not come to rest any more. Zone lock held. */
 static void become_due(struct ftl_worker *self, struct zone *zone, bool patch, enum refresh_cause cause)
 {
 	struct lt_lock_node node;

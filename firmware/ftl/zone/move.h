@@ -8,12 +8,12 @@
 #include "lt/lock.h"
 #include "tsu/tsu.h"
 
-/* Moving a zone, or its patch, to a fresh superblock: after a failed program, and for zones that a power cut left with a hole or a torn
- * unit.
+/* Moving a zone, or its patch, to a fresh superblock: after a failed program, and for zones with a hole or a torn unit after a power
+ * cut.
  *
  * * One zone at a time, a superpage at a time: read, program, remap. The old superblock stays until the copy is complete, so a power cut
- * in between loses nothing: mount takes the superblock with the longer prefix. Class BLOCK (index 1) protects the queue; the rest belongs
- * to the worker that runs the move. */
+ * in between loses nothing: mount takes the superblock with the longer prefix. Class BLOCK (index 1) protects the queue; the rest
+ * belongs to the worker running the move. */
 
 struct arena;
 struct ftl;
@@ -55,20 +55,19 @@ struct relocator {
 void relocator_init(struct ftl *ftl, struct arena *arena);
 /* Zone lock held; zone->move.under_way is set and `target` is fresh: start, or queue. */
 void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
-/* Zone lock held: the same for zone->refresh.patch of a zone that is due, if no other moves and the device does not come to rest. */
+/* The same for zone->refresh.patch of a due zone, if no other moves and the device does not come to rest. Zone lock held. */
 bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t target);
 /* Zone lock held, after a move: give the old superblock back once its last readers have gone. */
 void relocate_settle(struct ftl_worker *self, struct zone *zone);
 /* The device comes to rest: is no zone being moved? None begins any more unless the host goes on. */
 bool relocator_quiet(struct ftl *ftl);
 
-/* Refreshing: full zones move to another superblock before their data suffer, or their superblock stays young. Policy keys say when: many
- * reads have come from a superblock (read disturb), its data are old (retention; looked at by mount), or it has been erased much less
- * often than the others (wear levelling; looked at zone by zone, one at each reset). A zone with sectors that were written in place moves
- * so that they come along (update.h).
+/* Refreshing: full zones move to another superblock before their data suffer, or their superblock stays young. Policy keys set the
+ * causes: many reads of a superblock (read disturb), old data (retention; checked by mount), or far fewer erases than the others (wear
+ * levelling; checked zone by zone, one at each reset). A zone with sectors written in place moves so that they come along (update.h).
  *
- * Zones that are due wait in a list and move one at a time, in the background (relocate.h). Reads are served from the old superblock
- * until the new one is complete; a map in RAM follows row by row. A move takes a superblock only if nobody waits for one, and ends when the zone is reset.
+ * Due zones wait in a list and move one at a time, in the background. Reads are served from the old superblock until the new one is
+ * complete; a map in RAM follows row by row. A move takes a superblock only if no zone waits for one, and ends when the zone is reset.
  * The list and `resting` are under the relocator's lock. */
 
 struct arena;
@@ -80,25 +79,25 @@ enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR, REF
 struct zone_refresh {
 	uint8_t cause;     /* enum refresh_cause: why it is due */
 	bool patch;        /* its patch is, not its superblock */
-	bool never;        /* a sector of it cannot be read: it stays where it is until it is reset */
+	bool never;        /* a sector of it is unreadable: no move until it is reset */
 	struct zone *next; /* in the list */
 };
 
 struct refresher {
 	struct zone *head, *tail; /* due */
 	bool resting;             /* the device comes to rest: no move begins */
-	lt_word candidate;        /* the zone whose turn it is; 0: none */
+	lt_word candidate;        /* the zone to move next; 0: none */
 	lt_word looking;          /* 1: the event is posted */
 	struct ftl_worker *worker;
-	uint32_t cursor; /* zone that is looked at next. The event's hart */
+	uint32_t cursor; /* next zone to check. The event's hart */
 	struct lt_event event;
 	lt_event_fn *begin, *look;
 };
 
 void refresh_init(struct ftl *ftl, struct arena *arena);
-/* Zone lock held, of a device that counts them (refresh_reads): a read comes from this place. */
+/* Count a read from this place, on a device with refresh_reads. Zone lock held. */
 void refresh_counted(struct ftl_worker *self, struct zone *zone, ppa_t ppa);
-/* Zone lock held: it has sectors that were written in place, which are to come to their places. */
+/* Make the zone due, to bring its sectors written in place to their places. Zone lock held. */
 void refresh_fold(struct ftl_worker *self, struct zone *zone);
 /* Any lock: a zone was reset. */
 void refresh_look(struct ftl_worker *self);

@@ -10,7 +10,7 @@
 #include "zone/zone.h"
 #include "zone/zone_internal.h"
 
-/* What readers do for those who wait for them. */
+/* Actions of readers for waiters. */
 
 void readers_look(struct ftl_worker *self, struct zone *zone)
 {
@@ -22,9 +22,9 @@ void readers_look(struct ftl_worker *self, struct zone *zone)
 	lt_lock_release(&zone->ext.lock, &node);
 }
 
-/* The end of a zone's writing: old data that were durable stay readable; what was not is lost, and reads of it say so. */
+/* The end of a zone's writing: durable data stay readable; the rest is lost, and reads of it fail. */
 
-/* A write to conventional zones that has nothing in this one yet finds another. */
+/* Redispatch conventional writes that have no data in this zone yet; fail the others. */
 static void lost_queued(const struct zone *zone, struct ftl_request *req)
 {
 	if (zone->kind && io_of(req)->done == io_of(req)->first)
@@ -68,7 +68,7 @@ void zone_end_writing(struct ftl_worker *self, struct zone *zone)
 
 /* The pump of a zone. */
 
-/* A reset waits, and nobody for durability: what is in the buffer is not worth a program. */
+/* A reset is pending and no request needs durability: drop the buffer instead of programming it. */
 static bool throws_away(const struct zone *zone) { return zone->op.code == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head; }
 
 /* A move starts when something must be programmed and nothing of the old superblock is still being programmed. */
@@ -92,7 +92,7 @@ static void start_move(struct ftl_worker *self, struct zone *zone)
 		relocate_zone(self, zone, target);
 }
 
-/* The requests that waited for resources try again, in their order. */
+/* Retry the requests parked for resources, in their order. */
 static void retry_parked(struct zone *zone)
 {
 	zone->budget.waits = false;
@@ -100,7 +100,7 @@ static void retry_parked(struct zone *zone)
 		zone_unpark(zone);
 }
 
-/* What a loss of power brought to SLC comes to its place. */
+/* Move sectors that the power-fail dump left in SLC to their final place. */
 static void go_home(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
@@ -171,7 +171,7 @@ void extent_kick(struct ftl_worker *self, struct extent *ext)
 		lt_post(&self->thread, &zone->kick, zone_kicked);
 }
 
-/* In a backing zone what waits has no place: its write pointer is where the data end already. */
+/* Waiting writes have no place in a backing zone: its write pointer is at the end of the data already. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;

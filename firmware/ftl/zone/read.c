@@ -36,7 +36,7 @@ static bool pool_dry(const struct read_pool *pool, const struct ftl_request *req
 	return !pool->free || (pool->waiting.head && pool->turn != req);
 }
 
-/* Sectors from ppa on that one flash page holds in address order: units begin with a page, or lie in one. */
+/* Sectors from ppa on within one flash page, in address order: units begin with a page, or lie in one. */
 static uint32_t page_run(const struct ftl *ftl, ppa_t ppa)
 {
 	uint32_t unit = slc_holds(ftl->map, ppa) ? min_u32(ftl->cfg->slc_program_sectors, ftl->page_sectors) : ftl->page_sectors;
@@ -58,7 +58,7 @@ static uint16_t take_sector(const struct tsu_txn *txn, uint32_t i, const uint8_t
 	return answer_take(((const struct flash_read *)txn)->req, txn->data_at / HZ_SECTOR_BYTES + i, sector);
 }
 
-/* One flash read for the request's next `run` sectors, which lie together from ppa on; `pins` of them are pinned, in SLC. */
+/* One flash read for the request's next `run` sectors, consecutive from ppa on; `pins` of them are pinned, in SLC. */
 static inline __attribute__((always_inline)) void fetch_run(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, ppa_t ppa,
 							    uint32_t run, uint32_t pins, struct tsu_txn **list)
 {
@@ -93,7 +93,7 @@ static void answer_now(struct ftl_worker *self, struct ftl_request *req, uint32_
 	io_of(req)->done += sectors;
 }
 
-/* It is in the register of a die, whose cells program it, and in no buffer any more. */
+/* The sector is only in the register of a die, being programmed. */
 static void read_in_register(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset)
 {
 	buffer_copy_out(&zone->ext, req, offset, 1);
@@ -152,7 +152,7 @@ static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone
 	uint32_t part;
 
 	for (; count; offset += part, count -= part) {
-		if (pool_dry(self->reads, req)) /* before the lookup: what a fetched table page says is used when it is said */
+		if (pool_dry(self->reads, req)) /* before the look-up: entries of a fetched table page must be used at once */
 			return READ_POOL_DRY;
 		part = find_placed(self, req, zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS, ppa);
 		if (!part)
@@ -163,7 +163,7 @@ static enum read_progress read_placed(struct ftl_worker *self, struct zone *zone
 	return READ_THROUGH;
 }
 
-/* The same of one sector, as most reads are, which needs fewer registers. */
+/* The same for one sector, the common case, with fewer registers. */
 static __attribute__((noinline)) enum read_progress read_one_placed(struct ftl_worker *self, struct zone *zone, struct ftl_request *req,
 								    uint32_t offset, struct tsu_txn **list)
 {
@@ -177,7 +177,7 @@ static __attribute__((noinline)) enum read_progress read_one_placed(struct ftl_w
 	return READ_THROUGH;
 }
 
-/* Addresses of staged sectors, from the front, which are pinned unless they are lost. */
+/* Addresses of staged sectors, from the front; pinned unless they are lost. */
 static uint32_t find_staged(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
 			    ppa_t *ppa)
 {
@@ -205,7 +205,7 @@ static void unpin_all(struct ftl_worker *self, const ppa_t *ppa, uint32_t count)
 			slc_unpin(self, ppa[i]);
 }
 
-/* What has been found and pinned; false: there are not enough transactions. */
+/* Read the pinned sectors found; false: too few transactions. */
 static bool fetch_staged(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, const ppa_t *ppa, uint32_t count,
 			 struct tsu_txn **list)
 {
@@ -227,7 +227,7 @@ static bool fetch_staged(struct ftl_worker *self, struct zone *zone, struct ftl_
 	return true;
 }
 
-/* Sectors from `offset` on that are in SLC. */
+/* Number of sectors from `offset` on that are in SLC. */
 static uint32_t staged_run(const struct extent *ext, uint32_t offset, uint32_t most)
 {
 	uint32_t count = 0;
@@ -237,7 +237,7 @@ static uint32_t staged_run(const struct extent *ext, uint32_t offset, uint32_t m
 	return count;
 }
 
-/* Staged sectors [offset, offset + count), of which the first is in SLC, and those behind it up to the first that is not. */
+/* Staged sectors [offset, offset + count): the first is in SLC; stops at the next one that is not. */
 static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t count,
 				      struct tsu_txn **list)
 {
@@ -247,7 +247,7 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 	for (; count; offset += part, count -= part) {
 		part = staged_run(&zone->ext, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS);
 		if (!part)
-			return READ_THROUGH; /* the caller comes to that sector next */
+			return READ_THROUGH; /* the caller handles that sector next */
 		if (pool_dry(self->reads, req))
 			return READ_POOL_DRY;
 		part = find_staged(self, req, &zone->ext, offset, part, ppa);
@@ -259,7 +259,7 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 	return READ_THROUGH;
 }
 
-/* What was accepted but is nowhere, since the zone failed or mount could not find it, cannot be read. */
+/* An acknowledged sector without a copy, since the zone failed or mount did not find it, is unreadable. */
 static bool lost(const struct zone *zone, uint32_t offset)
 {
 	const struct extent *ext = &zone->ext;
@@ -310,7 +310,7 @@ static enum read_progress read_updated(struct ftl_worker *self, struct zone *zon
 	return fetch_staged(self, zone, req, ppa, found, list) ? READ_THROUGH : READ_POOL_DRY;
 }
 
-/* Of a zone in which some have: those, and what lies between them. */
+/* For a zone with updates: the updated sectors, and those between them. */
 static __attribute__((noinline)) enum read_progress read_with_updates(struct ftl_worker *self, struct zone *zone, struct ftl_request *req,
 								      uint32_t at, uint32_t sectors, struct tsu_txn **list)
 {
@@ -326,7 +326,7 @@ static __attribute__((noinline)) enum read_progress read_with_updates(struct ftl
 	return progress;
 }
 
-/* The part of the request that lies in this zone; zone lock held. */
+/* The request's part in this zone; zone lock held. */
 static enum read_progress read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
 {
 	uint32_t offset = (uint32_t)(req->lba + io_of(req)->done - zone->ext.start);
@@ -398,7 +398,7 @@ void read_wait(struct ftl_worker *self, struct ftl_request *req)
 	io_wait(&self->reads->waiting, req, HZ_LOGICAL_READS, (uint32_t)(self - self->ftl->workers));
 }
 
-/* Sectors of the request from its next one on that lie in this zone. */
+/* Sectors of the request, from its next one on, in this zone. */
 static uint32_t rest_in(const struct zone *zone, const struct ftl_request *req)
 {
 	uint32_t done = io_of((struct ftl_request *)req)->done;
@@ -415,7 +415,7 @@ static void read_end(struct ftl_worker *self, struct ftl_request *req)
 	io_complete(req, req->status);
 }
 
-/* A request that spans zones refers to one zone at a time: what it has under way there ends first. */
+/* A request over several zones refers to one zone at a time: its reads there end first. */
 void read_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl_io *io = io_of(req);
@@ -465,14 +465,14 @@ static void read_go_on(struct ftl_worker *self, struct ftl_request *req)
 		read_run(self, req);
 }
 
-/* Calls, as the next one is, so that a read that is alone and pins nothing need not save registers. */
+/* noinline, as the next one: a single read without pins saves no registers. */
 static __attribute__((noinline)) void unpin_read(struct ftl_worker *self, const struct flash_read *read)
 {
 	for (uint32_t i = 0; i < read->pins; i++)
 		slc_unpin(self, read->txn.ppa);
 }
 
-/* The first one that waits, if there are reads for it. */
+/* The first waiter, if there are enough reads for it. */
 static struct ftl_request *first_in_turn(struct read_pool *pool)
 {
 	const struct ftl_request *first = pool->waiting.head;

@@ -1,4 +1,4 @@
-/* Requests that a zone serves: reads, writes and flushes. */
+/* Requests to a zone: reads, writes and flushes. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_ZONE_READ_WRITE_H
 #define FTL_ZONE_READ_WRITE_H
@@ -9,14 +9,14 @@
 
 /* Read path: a request is split per flash page; each piece comes from a write buffer, SLC, normal flash, or is unmapped (zeros).
  *
- * Flash reads come from a pool per worker. If it is empty the request is parked, and so are those that come after it. The first one goes on
- * when there are enough for all of it, or for READ_BATCH sectors: what is submitted together runs on several planes at once. */
+ * Flash reads come from a pool per worker. If it is empty the request is parked, and so are later ones. The first one resumes when there
+ * are enough for all of it, or for READ_BATCH sectors: reads submitted together run on several planes at once. */
 
 struct arena;
 struct zone;
 
 enum { READS_PER_WORKER = 256, READ_BATCH = 32 };
-/* zone: backing zone whose reader count includes this read, or NULL. */
+/* zone: backing zone with this read in its reader count, or NULL. */
 struct flash_read {
 	struct tsu_txn txn;
 	struct ftl_request *req;
@@ -28,18 +28,18 @@ struct read_pool {
 	struct tsu_txn *free;
 	uint32_t available; /* of them */
 	struct io_queue waiting;
-	const struct ftl_request *turn; /* it was the first of those that waited */
+	const struct ftl_request *turn; /* it was the first waiter */
 };
 
 void read_pool_init(struct ftl_worker *worker, struct arena *arena);
 /* FTL_READ, FTL_VERIFY, FTL_COMPARE, also their continuation after waiting. */
 void read_run(struct ftl_worker *self, struct ftl_request *req);
-/* A read that is over ends, as soon as no flash read of it is under way. */
+/* End an abandoned read, as soon as it has no flash read in flight. */
 void read_abandon(struct ftl_worker *self, struct ftl_request *req);
-/* How far a read came: to the end of its part, to an empty pool of flash reads, or to a table page that it waits for. */
+/* Progress of a read: end of its part, empty pool of flash reads, or wait for a table page. */
 enum read_progress { READ_THROUGH, READ_POOL_DRY, READ_MAP_FETCH };
-/* Zone lock held: `sectors` from zone offset `at` on go to the request's next sectors; flash reads are added to *list, which the
- * caller submits after the lock is released. READ_POOL_DRY: the request must wait (read_wait). */
+/* Read `sectors` from zone offset `at` on into the request's next sectors; flash reads are added to *list, to be submitted by the caller
+ * after the lock is released. READ_POOL_DRY: the request must wait (read_wait). Zone lock held. */
 enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,
 			     struct tsu_txn **list);
 /* Sectors from the front of ppa[] that one flash read can fetch. */
@@ -49,31 +49,31 @@ void read_wait(struct ftl_worker *self, struct ftl_request *req);
 /* The request's next sectors are zeros. */
 void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors);
 
-/* Admission of writes: who may write where, and in which order. */
+/* Admission of writes: permission and order. */
 
-/* FTL_WRITE, FTL_APPEND, FTL_WRITE_ZEROES of a zone that is written in order, also when it was parked. */
+/* FTL_WRITE, FTL_APPEND, FTL_WRITE_ZEROES of a sequential zone, also after parking. */
 void write_run(struct ftl_worker *self, struct ftl_request *req);
 
-/* Flush: what has landed becomes durable. */
+/* Flush: landed data become durable. */
 
 struct arena;
 
 /* Of a worker: plans for as many flushes at a time. */
 struct flush_pool {
 	struct flush_plan *free;
-	struct io_queue waiting; /* flushes that wait for one */
+	struct io_queue waiting; /* flushes waiting for one */
 };
 
 /* At construction, after the write buffers. */
 void flush_init(struct ftl_worker *self, struct arena *arena);
 /* FTL_FLUSH, also its continuation. */
 void flush_run(struct ftl_worker *self, struct ftl_request *req);
-/* How far the extent is what the request waits for: durable, or, before the device comes to rest, on flash. */
+/* Offset up to which the request's wait is over: durable, or, before the device comes to rest, on flash. */
 static inline uint32_t flush_reached(const struct ftl_request *req, const struct extent *ext)
 {
 	return req->flags & FTL_AT_REST ? extent_on_flash(ext) : extent_durable(ext);
 }
-/* Gives back what the flush holds. */
+/* Release the flush's plan. */
 void flush_abandon(struct ftl_worker *self, struct ftl_request *req);
 
 #endif

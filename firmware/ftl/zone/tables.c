@@ -74,7 +74,7 @@ static void replace_copy(struct ftl_worker *self, struct table_page *page, const
 		slc_invalidate(self, &old, 1);
 }
 
-/* Table lock held: the copies are on flash; if none is, the table is lost. Returns the zones that wait for that. */
+/* The copies are on flash; if none is, the table is lost. Returns the zones waiting for it. Table lock held. */
 static struct zone_record_state *table_page_written(struct ftl_worker *self, struct table_page *page, struct io_queue *at_rest)
 {
 	struct zone_table *table = self->ftl->table;
@@ -312,7 +312,7 @@ void zone_table_init(struct ftl *ftl, struct arena *arena)
 
 static void save_round(struct ftl_worker *self);
 
-/* Under the lock: the requests that joined are this pass's. False: there are none, the pass was the last. */
+/* The joined requests belong to this pass. False: none, the pass was the last. Under the lock. */
 static bool pass_take(struct trim_saver *saver)
 {
 	struct lt_lock_node node;
@@ -474,7 +474,7 @@ static void trim_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t 
 
 /* --- mount --- */
 
-/* The collector leaves equal copies, of which one may be lost. */
+/* The collector leaves equal copies, and one of them may be lost. */
 void trims_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 {
 	struct trim_page *page;
@@ -490,7 +490,7 @@ void trims_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 	}
 }
 
-/* Of a page that cannot be read the one before it holds, if that is still there: of what was deallocated since, older data may be read. */
+/* In place of an unreadable page use the one before it, if it still exists: LBAs deallocated since may read as older data. */
 static bool load_page(struct ftl *ftl, uint32_t index)
 {
 	struct trim_page *page = &ftl->trims->page[index];

@@ -1,4 +1,4 @@
-/* Writes in place: which sectors they are, how they are written, and how they are folded. */
+/* Writes in place: their sectors, writing, and folding. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/update.h"
 
@@ -10,7 +10,7 @@
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 
-/* Which sectors have been written in place, and where they lie. */
+/* Sectors written in place, and their addresses. */
 
 enum { DROP_PIECE = 64 };
 
@@ -168,7 +168,7 @@ void updates_drop_begin(struct zone *zone)
 	lt_lock_release(&updates->lock, &node);
 }
 
-/* What stays goes to the end of the list. */
+/* Remaining entries go to the end of the list. */
 bool updates_drop(struct ftl_worker *self, struct zone *zone, uint64_t before)
 {
 	struct updates *updates = self->ftl->updates;
@@ -266,7 +266,7 @@ static void update_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_
 
 /* --- mount --- */
 
-/* The collector leaves equal copies, of which one may be lost. */
+/* The collector leaves equal copies, and one of them may be lost. */
 static bool update_is_better(struct ftl *ftl, const struct update *update, const struct hz_oob *oob)
 {
 	struct hz_oob present;
@@ -366,7 +366,7 @@ static const char *check_update(struct ftl *ftl, const struct zone *zone, const 
 	if (*slc_tag_of(ftl, update->ppa) != update_tag(ftl->updates, update))
 		return "an SLC sector does not know the LBA that was written in place there";
 	if (tsu_read_now(ftl->tsu, update->ppa, 1, NULL, 0, &oob) != NAND_OK && oob.kind == HZ_OOB_ERASED)
-		return NULL; /* lost, which who reads it is told */
+		return NULL; /* lost: a read of it fails */
 	if (oob.kind != HZ_OOB_UPDATE || oob.lpa != update->lba || oob.generation != zone->ext.generation ||
 	    oob.sequence != update->sequence)
 		return "the OOB record of a sector written in place names another one";
@@ -402,7 +402,7 @@ const char *updates_check(struct ftl *ftl)
 	return used == lt_load(&ftl->updates->used) ? NULL : "the budget of sectors written in place is wrong";
 }
 
-/* Folding of what was written in place. */
+/* Folding of sectors written in place. */
 
 void update_fold_wanted(struct ftl_worker *self, struct zone *zone)
 {
@@ -431,7 +431,7 @@ void update_fold_moved(struct ftl_worker *self, struct zone *zone)
 	zone_table_fold(self, zone);
 }
 
-/* A table that is lost tells nobody: the copies stay. */
+/* A lost table notifies no zone: the copies stay. */
 void update_fold_go_on(struct ftl_worker *self, struct zone *zone)
 {
 	uint32_t before = zone->updates.copies;
@@ -475,7 +475,7 @@ static uint16_t update_status(const struct zone *zone, uint32_t end)
 	return end <= zone->ext.wp ? NVME_SUCCESS : NVME_ZONE_INVALID_WRITE;
 }
 
-/* What is replaced comes to flash first: then the request is dispatched again. */
+/* Replaced sectors go to flash first: then the request is dispatched again. */
 static void wait_for_base(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t end)
 {
 	io_of(req)->target = end;
@@ -491,7 +491,7 @@ static enum update_verdict update_admitted(struct ftl_worker *self, struct zone 
 	uint32_t at = (uint32_t)(req->lba - zone->ext.start);
 
 	if (at >= zone->ext.wp)
-		return UPDATE_ORDINARY; /* which takes the turn along */
+		return UPDATE_ORDINARY; /* and it takes the turn along */
 	zone_turn_ends(zone, req);
 	*status = update_status(zone, at + req->sectors);
 	if (*status)
@@ -579,7 +579,7 @@ static void update_piece_start(struct ftl_worker *self, struct zone *zone, struc
 	slc_write(self, &piece->write);
 }
 
-/* Zone lock held, or nobody else's business: what the request has under way is over. */
+/* The request has nothing in flight in the zone any more. Zone lock held, or no concurrent access. */
 static void update_leave(struct ftl_worker *self, struct zone *zone)
 {
 	zone->updates.writing--;
@@ -655,7 +655,7 @@ void update_abandon(struct ftl_worker *self, struct ftl_request *req)
 	io_complete(req, NVME_ABORT_REQUESTED);
 }
 
-/* Zone lock held. False: it is programmed once more, since a fold that began meanwhile has not taken it along. */
+/* False: it is programmed once more, since a fold that began meanwhile has not taken it along. Zone lock held. */
 static bool piece_settle(struct ftl_worker *self, struct update_piece *piece)
 {
 	struct zone *zone = piece->zone;

@@ -10,18 +10,18 @@
 #include "request/io.h"
 #include "slc/slc.h"
 
-/* Sectors of sequential zones that the host has written again, in place (ZMS, ATC 2024): which, and where in the SLC log each lies. They
- * are mapped one by one, over the zone, whose own sectors stay where they are: who reads looks here first, where the zone has any.
+/* Sectors of sequential zones that the host has written again, in place (ZMS, ATC 2024): which, and their addresses in the SLC log. They
+ * are mapped one by one, over the zone. The zone's own sectors stay in place: a read looks here first, if the zone has any.
  *
- * There are as many entries as `zones.in_place` allows: a write that would need one more is refused. An entry ends with its zone's reset,
- * or when the zone has moved to another superblock and the copy with it (update.h).
+ * There are as many entries as `zones.in_place` allows: a write in need of one more is refused. An entry ends with its zone's reset, or
+ * when the zone has moved to another superblock and the copy with it.
  *
- * A copy is a sector of kind HZ_OOB_UPDATE with the LBA and the zone's generation; of those of an LBA the one with the highest sequence
- * number counts, unless the zone's record says that it has been folded. It is programmed only over what is durable, so mount finds none
- * that lies beyond its zone's write pointer.
+ * A copy is a sector of kind HZ_OOB_UPDATE with the LBA and the zone's generation; among copies of an LBA the one with the highest
+ * sequence number counts, unless the zone's record marks it as folded. It is programmed only over durable sectors, so mount finds none
+ * beyond its zone's write pointer.
  *
  * updates.lock is of class L2P (index: number of map shards + 3): taken under a zone's lock, SLC is taken under it. Copies are put and
- * dropped under both; the collector moves them under updates.lock alone, so who reads pins them under it. */
+ * dropped under both; the collector moves them under updates.lock alone, so reads pin them under it. */
 
 struct arena;
 struct ftl;
@@ -36,9 +36,9 @@ struct update {
 	uint32_t lba;
 	uint32_t chain;         /* next of its bucket, or of the free ones */
 	uint32_t before, after; /* in its zone's list */
-	uint32_t pending;       /* copies that are promised and not on flash yet */
+	uint32_t pending;       /* copies promised and not on flash yet */
 	ppa_t ppa;              /* its newest copy; PPA_NONE: none */
-	uint64_t sequence;      /* of that */
+	uint64_t sequence;      /* of the newest one */
 };
 
 struct updates {
@@ -48,19 +48,19 @@ struct updates {
 	uint32_t free;   /* first free entry */
 	struct update *update;
 	uint32_t *bucket;
-	lt_word used; /* entries that are not free */
+	lt_word used; /* entries in use */
 };
 
 /* A zone's part in it. */
 struct zone_updates {
 	uint32_t first, last, listed; /* its entries, the oldest first. updates.lock */
-	uint32_t to_look;             /* so many of them are still to be looked at by updates_drop. Zone lock, like all below */
+	uint32_t to_look;             /* entries still to check by updates_drop. Zone lock, like all below */
 	uint32_t copies;              /* entries with a copy */
-	uint32_t writing;             /* requests that write in place */
-	uint32_t folds;               /* times that its copies were about to be folded */
+	uint32_t writing;             /* requests writing in place */
+	uint32_t folds;               /* folds of its copies begun so far */
 	uint64_t folding;             /* copies with lower numbers come along with the zone's move; 0: none do */
 	uint64_t folded;              /* … have come along with the last one, and are dead */
-	bool recording;               /* its record is told so */
+	bool recording;               /* its record is being written */
 };
 
 void updates_init(struct ftl *ftl, struct arena *arena);
@@ -70,18 +70,19 @@ void updates_init(struct ftl *ftl, struct arena *arena);
 bool updates_promise(struct ftl *ftl, struct zone *zone, uint64_t lba, uint32_t count);
 /* These will not be written. */
 void updates_unpromise(struct ftl *ftl, struct zone *zone, uint64_t lba, uint32_t count);
-/* Copies of [lba, lba + count), which had been promised, are on flash from ppa on, with consecutive numbers. An older one is nothing new. */
+/* Copies of [lba, lba + count), promised before, are on flash from ppa on, with consecutive numbers. Copies older than the present ones
+ * are dropped. */
 void updates_put(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint32_t count, ppa_t ppa, uint64_t sequence);
-/* All that the zone has now is to be looked at. */
+/* All present entries of the zone are to be checked. */
 void updates_drop_begin(struct zone *zone);
 /* A piece of it: copies with numbers below `before` become invalid. True: all have been looked at. */
 bool updates_drop(struct ftl_worker *self, struct zone *zone, uint64_t before);
 /* How many sectors from lba on, of count, have no copy. */
 uint32_t updates_gap(struct ftl *ftl, uint64_t lba, uint32_t count);
-/* How many from lba on have one: where, each pinned (slc_unpin). */
+/* Number of sectors from lba on with a copy; addresses, each pinned (slc_unpin). */
 uint32_t updates_pin(struct ftl *ftl, uint64_t lba, uint32_t count, ppa_t *ppa);
 
-/* Any hart, no lock: sectors of the budget that are in use. */
+/* True if more than three quarters of the budget are in use. Any hart, no lock. */
 static inline bool updates_scarce(const struct updates *updates) { return lt_load(&updates->used) > updates->budget - updates->budget / 4; }
 
 /* --- mount --- */
@@ -90,17 +91,17 @@ bool updates_found(struct ftl *ftl, struct zone *zone, const struct hz_oob *oob,
 /* All have been found, and zones know their write pointers. */
 void updates_mounted(struct ftl *ftl);
 
-/* Harts idle: where the sector was written in place, or PPA_NONE. */
+/* Address of the sector's copy written in place, or PPA_NONE. Harts idle. */
 ppa_t updates_peek(struct ftl *ftl, uint64_t lba);
-/* Harts idle: NULL, or what is wrong. */
+/* NULL, or the fault. Harts idle. */
 const char *updates_check(struct ftl *ftl);
 
-/* Folding of what was written in place: when a full zone moves to another superblock (refresh.h), the copies come along, and their entries
+/* Folding of sectors written in place: when a full zone moves to another superblock (move.h), the copies come along, and their entries
  * are free again. It moves for that when it is finished, and when the budget becomes scarce.
  *
- * The zone's record names the number below which copies are dead. It is committed when the new superblock is complete, and the copies are
- * dropped when the record is on flash: until then mount puts them over either superblock, where they say nothing new. What is programmed
- * when a fold begins is programmed once more, with a higher number, unless it has arrived (update.c). All with the zone's lock held. */
+ * The zone's record has a number: copies with lower ones are dead. It is committed when the new superblock is complete, and the copies
+ * are dropped when the record is on flash: until then mount puts them over either superblock, without a change of data. Copies in flight
+ * when a fold begins are programmed once more, with a higher number, unless they have arrived (update.c). All with the zone's lock held. */
 
 struct ftl_worker;
 struct zone;
@@ -117,8 +118,8 @@ void update_fold_go_on(struct ftl_worker *self, struct zone *zone);
 void update_forget_begin(struct zone *zone);
 bool update_forget(struct ftl_worker *self, struct zone *zone);
 
-/* Writes in place: sectors before a sequential zone's write pointer are written again. They go to the SLC log, program by program, and are
- * durable when the request ends; what they replace must be durable before (updates.h). */
+/* Writes in place: sectors before a sequential zone's write pointer are written again. They go to the SLC log, program by program, and
+ * are durable when the request ends; the replaced sectors must be durable before. */
 
 struct arena;
 
@@ -139,9 +140,9 @@ struct update_pool {
 }; /* of a worker; its hart only */
 
 void update_pool_init(struct ftl_worker *worker, struct arena *arena);
-/* FTL_UPDATE, also its continuation. At a zone's write pointer, and where sectors are written anywhere, it is a plain write. */
+/* FTL_UPDATE, also its continuation. At a zone's write pointer, and in conventional zones, it is a plain write. */
 void update_run(struct ftl_worker *self, struct ftl_request *req);
-/* One that is over ends, as soon as no program of it is under way. */
+/* End an abandoned one, as soon as it has no program in flight. */
 void update_abandon(struct ftl_worker *self, struct ftl_request *req);
 
 #endif

@@ -9,7 +9,7 @@
 #include "zone/zone.h"
 #include "zone/zone_internal.h"
 
-/* Parked requests, and whose turn it is. */
+/* Parked requests, and their turns. */
 
 static bool excluded(const struct zone *zone) { return zone->op.code || zone->budget.waits; }
 
@@ -25,7 +25,7 @@ void zone_park(struct zone *zone, struct ftl_request *req)
 	io_push_front(&zone->parked, req);
 }
 
-/* A call, so that who is admitted need not save registers. */
+/* noinline: admitted requests save no registers. */
 static __attribute__((noinline)) bool not_admitted(struct zone *zone, struct ftl_request *req)
 {
 	zone_park(zone, req);
@@ -166,7 +166,7 @@ static void write_rejected(struct ftl_worker *self, struct zone *zone, struct ft
 	io_complete(req, status);
 }
 
-/* It opens the zone, and tries again with what that needs. A call, so that a write to an open zone need not save registers. */
+/* The write opens the zone, and retries with the reserved resources. noinline: a write to an open zone saves no registers. */
 static __attribute__((noinline)) void write_opens(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint8_t need)
 {
 	uint16_t status = budget_for(self->ftl, req, need);
@@ -194,9 +194,9 @@ void write_run(struct ftl_worker *self, struct ftl_request *req)
 		write_rejected(self, zone, req, status);
 }
 
-/* Fence, superblock and buffer of a zone that is written. */
+/* Fence, superblock and buffer of a zone being written. */
 
-/* Calls, here and for the fence, so that a zone that has all it needs need not save registers. */
+/* noinline, here and for the fence: a zone with all its resources saves no registers. */
 static __attribute__((noinline)) bool ask_for_superblock(struct ftl_worker *self, struct extent *ext)
 {
 	uint32_t *place = extent_part(ext);
@@ -210,7 +210,7 @@ static __attribute__((noinline)) bool ask_for_superblock(struct ftl_worker *self
 	return *place != SUPERBLOCK_NONE;
 }
 
-/* The superblock, or the patch, that the next program goes to. */
+/* The superblock, or the patch, of the next program. */
 static bool have_superblock(struct ftl_worker *self, struct zone *zone)
 {
 	return *extent_part(&zone->ext) != SUPERBLOCK_NONE || ask_for_superblock(self, &zone->ext);
@@ -266,7 +266,7 @@ void zone_take_grants(struct ftl_worker *self, struct zone *zone)
 		*extent_part(ext) = superblock - 1;
 }
 
-/* A backing zone asks for the buffer first, so that those of one write frontier get it in the order in which they were filled. */
+/* A backing zone asks for the buffer first, so that zones of one write frontier get it in the order in which they were filled. */
 bool zone_can_land(struct ftl_worker *self, struct zone *zone)
 {
 	if (extent_is_backing(&zone->ext))
@@ -317,13 +317,13 @@ static void landed_all(struct zone *zone, struct ftl_request *req)
 	io_push(&zone->durable, req);
 }
 
-/* A write that has begun in this zone is not taken apart, but when it is long. */
+/* A write that has begun in this zone is not split, unless it is long. */
 static bool may_pause(const struct extent *ext, struct ftl_request *req)
 {
 	return io_of(req)->done == io_of(req)->first || (io_of(req)->done >= IO_LONG && buffer_used(ext) >= IO_LONG);
 }
 
-/* A call of its own: mostly nobody waits. */
+/* noinline: mostly there is no waiter. */
 static __attribute__((noinline)) bool may_give_way(const struct zone *zone)
 {
 	const struct extent *ext = &zone->ext;
@@ -351,7 +351,7 @@ void zone_land(struct ftl_worker *self, struct zone *zone)
 		if (zone_gives_way(zone) && buffer_refuse(self, &zone->ext))
 			return;
 		if (zone->kind && !l2p_room(self, &zone->ext))
-			return; /* what lands changes the map at once */
+			return; /* landing changes the map at once */
 		sectors = land_some(self, zone, req);
 		if (!sectors)
 			return;
@@ -365,7 +365,7 @@ void zone_land(struct ftl_worker *self, struct zone *zone)
 	}
 }
 
-/* All of it is on flash. A call, so that the others need not save registers. */
+/* All of it is on flash. noinline: the others save no registers. */
 static __attribute__((noinline)) bool give_if_due(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
@@ -373,7 +373,7 @@ static __attribute__((noinline)) bool give_if_due(struct ftl_worker *self, struc
 	if (!zone_quiet(zone))
 		return false;
 	if (ext->home > ext->placed)
-		return false; /* it would take one again at once, in which to move or to program what is in SLC */
+		return false; /* it would take one again at once, to move or to program sectors from SLC */
 	if (buffer_has_memory(ext) && !zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
 		return false;
 	buffer_give(self, ext);

@@ -12,7 +12,7 @@ bool zone_is_open(uint8_t state) { return state == NVME_ZS_IMPLICIT_OPEN || stat
 bool zone_is_active(uint8_t state) { return zone_is_open(state) || state == NVME_ZS_CLOSED; }
 
 #define TO(state) (1u << NVME_ZS_##state)
-/* ZNS 1.1, section 2.1.1.1 and its state figure: from every state, the states that may follow. */
+/* ZNS 1.1, section 2.1.1.1 and its state figure: for every state, the states that may follow. */
 static const uint16_t edges[16] = {
 	[NVME_ZS_EMPTY] = TO(IMPLICIT_OPEN) | TO(EXPLICIT_OPEN) | TO(FULL) | TO(READ_ONLY) | TO(OFFLINE),
 	[NVME_ZS_IMPLICIT_OPEN] = TO(EMPTY) | TO(EXPLICIT_OPEN) | TO(CLOSED) | TO(FULL) | TO(READ_ONLY) | TO(OFFLINE),
@@ -34,7 +34,7 @@ void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved)
 		budget_change(zone, state, reserved);
 }
 
-/* Of its capacity: what lies in a normal superblock. */
+/* Sectors of a zone that lie in its normal superblock; the rest is the SLC patch. */
 static uint32_t body_of(const struct ftl *ftl, uint32_t index)
 {
 	if (index >= ftl->zone_count)
@@ -66,7 +66,7 @@ void zones_init(struct ftl *ftl, struct arena *arena)
 		zone_init(ftl, &ftl->zones[i], i);
 }
 
-/* Changed zones: one bit each in shared words, since workers set them and the HIL takes them; then the HIL is told. */
+/* Changed zones: one bit each in shared words, since workers set them and the HIL takes them; then the HIL is notified. */
 
 void zone_changed(struct zone *zone)
 {

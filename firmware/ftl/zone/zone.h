@@ -1,7 +1,7 @@
-/* Zones: an extent of data with its state of the ZNS state machine (one enum, one validated setter), and what its commands wait for.
+/* Zones: an extent of data with its state of the ZNS state machine (one enum, one validated setter), and its waiting commands.
  *
- * The extent's lock (class ZONE, index = zone number) protects every field that no other comment claims. Never two zone locks at once.
- * Taken first; see docs/internals/locking.md. Each part belongs to the file that declares it. */
+ * The extent's lock (class ZONE, index = zone number) protects every field without a comment of its own on locking. Never two zone locks
+ * at once. Taken first; see docs/internals/locking.md. Each part belongs to the file that declares it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_ZONE_ZONE_H
 #define FTL_ZONE_ZONE_H
@@ -24,27 +24,27 @@ struct zone;
 /* A running FTL_ZONE_FINISH, _RESET or _OFFLINE of a zone. */
 struct zone_op {
 	uint8_t code, step;          /* 0: none; enum op_step */
-	struct ftl_request *request; /* to be answered when it ends; NULL: nobody waits for it any more */
-	/* A reset looks up the staged sectors [cursor, end), which then are nowhere any more; without a request it sweeps the SLC log. */
+	struct ftl_request *request; /* to be completed at its end; NULL: detached */
+	/* A reset looks up the staged sectors [cursor, end) and drops them; without a request it sweeps the SLC log. */
 	uint32_t cursor, end;
 	ppa_t swept;
-	bool asked; /* … and what it needs for that is on its way: the request comes back */
+	bool asked; /* … a table page for that is being fetched: the request comes back */
 };
 
 void zone_op_run(struct ftl_worker *self, struct ftl_request *req);
 /* Zone lock held, called by the pump: next step of the zone's running finish or reset. */
 void zone_op_advance(struct ftl_worker *self, struct zone *zone);
-/* Zone lock held, at a controller reset: who asked for the running command is released. If it has changed nothing yet, it is not carried
- * out, else it goes on. A reset that reads the map keeps the request until that has ended. True if there was one. */
+/* At a controller reset: detach the requester; cancel the command if it has changed nothing yet, else let it finish. A reset that reads
+ * the map keeps the request until the read has ended. True if there was a requester. Zone lock held. */
 bool zone_op_detach(struct ftl_worker *self, struct zone *zone);
-/* No lock held, the request's worker: true if the request has come back to a reset that goes on with it, also when it is abandoned. */
+/* True if the request has come back to a reset that continues with it, even if it is abandoned. No lock held, the request's worker. */
 bool zone_op_goes_on(struct ftl_worker *self, struct ftl_request *req);
 
 struct arena;
 struct zone;
 
-/* What differs for conventional zones, of which the host's are mapped sector by sector to backing ones. A zone that is written in order by
- * the host has none. Lock held unless said otherwise. */
+/* Operations of conventional zones, and of the backing zones under them. A sequential zone of the host has none (NULL). Lock held unless
+ * stated otherwise. */
 struct zone_kind {
 	/* Host's: the part of a read in it, `sectors` from the request's next one on. False: the request is parked. No lock held. */
 	bool (*read)(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors);
@@ -56,22 +56,22 @@ struct zone_kind {
 	void (*sealed)(struct ftl_worker *self, struct zone *zone);
 	/* Backing: it can be written no more. */
 	void (*lost)(struct ftl_worker *self, struct zone *zone);
-	/* … and now everything under way has ended: what is in its buffer and not durable is about to go. */
+	/* … and now everything in flight has ended: volatile data in its buffer are about to be dropped. */
 	void (*dropped)(struct ftl_worker *self, struct zone *zone);
 };
 
 struct zone {
-	struct extent ext;            /* first: where its data lie */
+	struct extent ext;            /* first: its data */
 	const struct zone_kind *kind; /* NULL: written in order by the host */
 	uint8_t state;                /* enum nvme_zone_state; zone_set_state only */
 
-	struct io_queue writers; /* accepted writes whose data have not all landed, in the order of their places */
-	struct io_queue durable; /* requests that wait for flush_to */
+	struct io_queue writers; /* accepted writes with data still to land, in the order of their places */
+	struct io_queue durable; /* requests waiting for flush_to */
 	struct io_queue parked;  /* arrived while something excludes them; dispatched again afterwards, one by one (park.h) */
 	struct io_queue parked_reads;
-	bool turn_taken;        /* one that was parked has been dispatched again, and is neither accepted nor refused yet */
+	bool turn_taken;        /* a parked one has been dispatched again, and is neither accepted nor refused yet */
 	uint64_t readers_begun; /* zone/zone.h */
-	uint32_t given_up;      /* superblocks that its reset released; ext.erased counts those that are erased */
+	uint32_t given_up;      /* superblocks released by its resets; ext.erased counts those erased */
 
 	struct zone_op op;
 	struct zone_move move;
@@ -81,7 +81,7 @@ struct zone {
 	struct budget_entry budget;
 
 	LT_OWN_LINE lt_word readers_ended; /* no lock: twice their number, and a mark (zone/zone.h) */
-	lt_word kicked;                    /* the worker that will run the pump; 0: no kick is posted */
+	lt_word kicked;                    /* the worker to run the pump; 0: no kick is posted */
 	struct lt_event kick;
 };
 
@@ -95,7 +95,7 @@ static inline struct zone *zone_of(struct extent *ext) { return (struct zone *)e
 /* Lock held: has the zone's last record reached flash? Else it is kicked when it may have. */
 static inline bool zone_table_settled(struct zone *zone) { return !zone->record.ticket || zone_table_reached(zone); }
 
-/* Lock held, a FULL zone's: a loss of power would leave it FULL. Memory that buffers share keeps data back from their place. */
+/* For a FULL zone: true if it is still FULL after a power cut. Shared buffer memory keeps data back from their place. Lock held. */
 static inline bool zone_drained(const struct zone *zone)
 {
 	return zone->ext.wp == (zone->ext.ftl->space ? extent_durable(&zone->ext) : zone->ext.placed);
@@ -105,11 +105,11 @@ bool zone_is_open(uint8_t state);
 bool zone_is_active(uint8_t state);
 /* True if ZNS 1.1 figure "Zone State Machine" has this edge (or it is our recovery's). */
 bool zone_edge_legal(uint8_t from, uint8_t to);
-/* Lock held. An illegal edge fails the run. Backing zones have no budget. reserved = what budget_reserve took for this change; the budget
- * is balanced. */
+/* An illegal edge fails the run. Backing zones have no budget. reserved = taken before by budget_reserve for this change; the budget is
+ * balanced. Lock held. */
 void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved);
 
-/* Changed zones: which zones of the namespace the device itself has changed (to READ ONLY), until the host has been told. */
+/* Changed zones: zones of the namespace changed by the device itself (to READ ONLY), until the host has been notified. */
 
 struct arena;
 struct ftl;
@@ -125,12 +125,12 @@ void zone_changed(struct zone *zone);
 /* ftl_changed_zones. Any hart, no lock. */
 uint32_t zone_changes_take(struct ftl *ftl, uint64_t *start, uint32_t most, bool take);
 
-/* Readers of a zone: requests that may have flash reads of it under way. A reset and a move wait until there are none.
+/* Readers of a zone: requests that may have flash reads of it in flight. A reset and a move wait until there are none.
  *
- * They begin under the zone's lock and end without it, so that a read takes that lock once. Who waits marks the count of those that have
- * ended; as long as the mark is there, each that ends looks after the zone, under the lock. */
+ * They begin under the zone's lock and end without it, so that a read takes that lock once. A waiter marks the count of ended readers;
+ * while it is marked, each reader that ends pumps the zone, under the lock. */
 
-/* Of zone.readers_ended: somebody waits; a reader. */
+/* Of zone.readers_ended: a waiter; a reader. */
 enum { READERS_AWAITED = 1, READERS_ONE = 2 };
 
 /* Zone lock held. */
@@ -143,7 +143,7 @@ static inline bool readers_gone(struct zone *zone)
 	       lt_or(&zone->readers_ended, READERS_AWAITED) / READERS_ONE == zone->readers_begun;
 }
 
-/* No lock held. Somebody waits: the zone is pumped. */
+/* There is a waiter: pump the zone. No lock held. */
 void readers_look(struct ftl_worker *self, struct zone *zone);
 
 /* No lock held: one has ended. */
@@ -153,11 +153,12 @@ static inline void readers_end(struct ftl_worker *self, struct zone *zone)
 		readers_look(self, zone);
 }
 
-/* Requests that something at a zone excludes: they are parked there, and go back to their workers afterwards. Zone lock held, unless said.
+/* Requests excluded by an operation of a zone: they are parked there, and go back to their workers afterwards. Zone lock held, unless
+ * stated.
  *
- * Reads have no order: they all return at once. Writes, appends and zone commands keep the order in which they came: they return
- * one after another, each when the one before it has been accepted or refused, and whatever comes meanwhile waits behind them. Otherwise
- * a write that came later would reach its worker first, not be at the write pointer, and be refused for no fault of the host's. */
+ * Reads have no order: they all return at once. Writes, appends and zone commands keep their order of arrival: they return one by one,
+ * each when the one before it has been accepted or refused, and later arrivals wait behind them. Otherwise a later write could reach its
+ * worker first, miss the write pointer, and be refused for no fault of the host's. */
 
 /* False: something excludes a write, an append or a zone command, or it is not its turn; it has been parked. */
 bool zone_admits(struct zone *zone, struct ftl_request *req);
@@ -165,18 +166,18 @@ bool zone_admits(struct zone *zone, struct ftl_request *req);
 void zone_park(struct zone *zone, struct ftl_request *req);
 /* The zone accepts or refuses it now: it is the next one's turn. */
 void zone_turn_ends(struct zone *zone, struct ftl_request *req);
-/* Lock not held: the same for a request that ends without the zone. */
+/* The same for a request that ends without the zone. Lock not held. */
 void zone_give_up_turn(struct zone *zone, struct ftl_request *req);
-/* What excluded them has ended. */
+/* The excluding operation has ended. */
 void zone_unpark(struct zone *zone);
 
-/* The pump of a zone: it looks at the zone and starts whatever can be started. Level-triggered: everything that may change what it would
- * decide ends in a call of extent_pump (lock held) or extent_kick (any lock). */
+/* The pump of a zone: it starts every step that can start. Level-triggered: every change of its conditions ends in a call of extent_pump
+ * (lock held) or extent_kick (any lock). */
 
-/* Zone lock held, at a controller reset: writes that have not landed are released. True if there were any. */
+/* At a controller reset: release writes that have not landed. True if there were any. Zone lock held. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone);
 
-/* Mount: as soon as the harts run, what a loss of power brought to SLC (extent.home) is brought to its place. */
+/* Mount: as soon as the harts run, move sectors that a power-fail dump left in SLC (extent.home) to their final place. */
 void zones_bring_home(struct ftl *ftl, struct arena *arena);
 
 #endif

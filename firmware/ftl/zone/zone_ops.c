@@ -11,7 +11,7 @@
 #include "zone/update.h"
 
 enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_UNSTAGE, OP_ERASE };
-enum { UNSTAGE_LOOKUP = 32 /* sectors that are looked up at a time */ };
+enum { UNSTAGE_LOOKUP = 32 /* sectors per look-up */ };
 enum op_verdict { OP_DONE, OP_RUNNING, OP_LACKS_BUDGET };
 
 /* --- single steps of the long commands --- */
@@ -85,8 +85,8 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 	}
 }
 
-/* The record is on flash. Not earlier: the collector may erase what is unmapped, and until now a power cut would have brought it back.
- * What is in the buffer only is gone; where staged sectors lie that are not at hand, the map knows. */
+/* The record is on flash. Not earlier: the collector may erase unmapped sectors, and until now a power cut would have brought them back.
+ * Data only in the buffer are dropped; unknown addresses of staged sectors are in the map. */
 static void reset_buffer(struct ftl_worker *self, struct zone *zone)
 {
 	struct extent *ext = &zone->ext;
@@ -100,14 +100,14 @@ static void reset_buffer(struct ftl_worker *self, struct zone *zone)
 	on_flash = ext->staged > ext->placed ? ext->staged : ext->placed;
 	ext->landed_slot = extent_slot(ext, on_flash);
 	ext->landed = ext->staged = on_flash;
-	ext->staged_from = ext->placed; /* a unit before them is not waited for any more: what a flush finds here is durable as it is */
+	ext->staged_from = ext->placed; /* the partial unit is gone: for a flush, everything here is durable */
 	ext->emptied = true;
 	zone->op.swept = 0;
 	update_forget_begin(zone);
 	zone->op.step = OP_UNSTAGE;
 }
 
-/* True: no staged sector is left. req: may wait for table pages of the map; NULL: what RAM knows must do. */
+/* True: no staged sector is left. req: may wait for table pages of the map; NULL: RAM must do. */
 static bool reset_unstage(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
 	struct zone_op *op = &zone->op;
@@ -124,7 +124,7 @@ static bool reset_unstage(struct ftl_worker *self, struct zone *zone, struct ftl
 	return true;
 }
 
-/* Nobody waits for the reset any more, so it has nothing that could wait for the map. Slow, and rare. */
+/* The reset is detached, so it has no request to wait for the map. Slow, and rare. */
 static void reset_sweep(struct ftl_worker *self, struct zone *zone)
 {
 	uint32_t first = (uint32_t)zone->ext.start;
@@ -134,7 +134,7 @@ static void reset_sweep(struct ftl_worker *self, struct zone *zone)
 	extent_kick(self, &zone->ext);
 }
 
-/* The same; if the map must be read, the request goes to its worker for that, and is not to be touched before it comes back. */
+/* The same; if the map must be read, the request goes to its worker for that, and must not be touched before it comes back. */
 static bool reset_unstaged(struct ftl_worker *self, struct zone *zone)
 {
 	struct zone_op *op = &zone->op;
@@ -186,7 +186,7 @@ static void reset_superblock(struct ftl_worker *self, struct zone *zone)
 	op_give_up(self, zone, &zone->ext.patch, &zone->ext.bad_patch);
 }
 
-/* Whose reset needed the request although its controller was reset. */
+/* Release a request kept by its reset after the controller's reset. */
 static void release_abandoned(struct ftl_worker *self, struct zone *zone)
 {
 	struct ftl_request *req = zone->op.request;
@@ -206,7 +206,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 			return false;
 		op_record(self, zone, zone->ext.generation + 1, ZONE_RECORD_OPEN);
 		return true;
-	case OP_RECORD: /* a flush that came meanwhile may still have staged the buffered data */
+	case OP_RECORD: /* a flush meanwhile may still have staged the buffered data */
 		if (!zone_table_settled(zone) || zone->durable.head || !zone_quiet(zone))
 			return false;
 		reset_buffer(self, zone);
@@ -245,7 +245,7 @@ static bool offline_step(struct ftl_worker *self, struct zone *zone)
 	return false;
 }
 
-/* What cannot be padded is not finished; and no step is made that counts on a record which will never reach flash. */
+/* Finish fails if the zone cannot be padded, or if the zone table can no longer be written. */
 static bool op_fails(struct zone *zone)
 {
 	if (zone->ext.failed && zone->op.code == FTL_ZONE_FINISH)
@@ -318,7 +318,7 @@ static enum op_verdict op_begin(struct ftl_worker *self, struct zone *zone, stru
 	zone->op.code = req->op;
 	zone->op.step = OP_DRAIN;
 	zone->op.request = req;
-	if (req->op == FTL_ZONE_RESET) { /* what is under way ends, nothing else begins */
+	if (req->op == FTL_ZONE_RESET) { /* operations under way end, no other begins */
 		zone->ext.program_to = 0;
 		extent_came_home(&zone->ext);
 	}
@@ -352,7 +352,7 @@ static uint16_t op_close(struct zone *zone, const struct ftl_request *req)
 	return NVME_SUCCESS;
 }
 
-/* The state in which the long command has nothing to do. */
+/* The state in which the long command is a no-op. */
 static uint8_t goal_of(uint8_t op)
 {
 	if (op == FTL_ZONE_RESET)
@@ -374,7 +374,7 @@ static enum op_verdict long_command(struct ftl_worker *self, struct zone *zone, 
 	return op_begin(self, zone, req);
 }
 
-/* Which zones an all-zones command acts on (ZNS 1.1, Zone Management Send, Select All). */
+/* Zones affected by an all-zones command (ZNS 1.1, Zone Management Send, Select All). */
 static bool selected(const struct ftl_request *req, uint8_t state)
 {
 	switch (req->op) {

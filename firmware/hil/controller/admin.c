@@ -44,7 +44,7 @@ static void begin_round(struct hart_pings *pings)
 		lt_post(&pings->ping[i].thread, &pings->ping[i].event, on_ping);
 }
 
-/* The answer comes before the next round begins: it reads what this one has published. */
+/* The completion is sent before the next round begins: it reads the figures of this one. */
 static void on_pong(struct lt_event *event)
 {
 	struct hart_pings *pings = ((struct hart_ping *)event)->pings;
@@ -67,7 +67,7 @@ void hart_pings_start(struct hart_pings *pings, const struct hart_round *round)
 		begin_round(pings);
 }
 
-/* Late answers: a ring as long as everything that may be late: deletions, events, rounds over the harts. */
+/* Late completions: the ring has room for all sources: deletions, events, rounds over the harts. */
 
 enum { ANSWERS = sizeof(((struct admin_answers *)0)->cqe) / sizeof(struct nvme_cqe) };
 
@@ -111,13 +111,13 @@ bool admin_answers_post(struct admin_answers *answers, struct completion *comple
 
 enum {
 	ANY_VALUE = 0xffffffff,
-	OVER_NEVER = 0xffff,      /* temperature threshold that is never exceeded */
+	OVER_NEVER = 0xffff,      /* temperature threshold never exceeded */
 	COALESCING_OFF = 1 << 16, /* of a vector */
 };
 
 static const struct feature table[FEATURES] = {
 	[NVME_FEAT_ARBITRATION] = { true, true, 0, 7 },      /* burst; no weights, since round robin is all there is */
-	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, 0, 0 }, /* one power state, whatever the workload */
+	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, 0, 0 }, /* one power state, for any workload */
 	[NVME_FEAT_TEMPERATURE_THRESHOLD] = { true, false, OVER_NEVER, 0 },
 	[NVME_FEAT_ERROR_RECOVERY] = { true, false, 0, 0 }, /* no time limit of retries */
 	[NVME_FEAT_VOLATILE_WRITE_CACHE] = { true, true, 1, 1 },
@@ -183,7 +183,7 @@ uint16_t admin_get_features(struct hil *hil, const struct nvme_sqe *sqe, struct 
 	return NVME_SUCCESS;
 }
 
-/* Once per reset, before the first I/O queue (base spec 5.27.1.5). The answer is what the host got. */
+/* Once per reset, before the first I/O queue (base spec 5.27.1.5). The result is the allocated number. */
 static uint16_t set_queue_count(struct hil *hil, uint32_t value, struct admin_result *result)
 {
 	const struct queues *queues = &hil->group.queues;
@@ -202,7 +202,7 @@ static uint16_t set_queue_count(struct hil *hil, uint32_t value, struct admin_re
 	return NVME_SUCCESS;
 }
 
-/* Those that something other than Get Features looks at. */
+/* Features with an effect outside Get Features. */
 static void apply_feature(struct hil *hil, uint32_t id, uint32_t value)
 {
 	if (id == NVME_FEAT_ARBITRATION)
@@ -255,7 +255,7 @@ static struct queue_fields fields_of(const struct nvme_sqe *sqe)
 	return (struct queue_fields){ .id = sqe->cdw10 & 0xffff, .depth = (sqe->cdw10 >> 16) + 1, .base = sqe->prp1, .cdw11 = sqe->cdw11 };
 }
 
-/* What both kinds of queue share. CC names the entry size too, else no queue can be made. */
+/* Checks common to both kinds of queue. CC must have the entry size too, else no queue can be created. */
 static uint16_t check_queue_place(const struct hil *hil, const struct queue_fields *f, unsigned entry_log2, uint32_t cc_field)
 {
 	if (f->depth < 2 || f->depth > HZ_MAX_QUEUE_DEPTH || cc_field != entry_log2)
@@ -311,7 +311,7 @@ void admin_sq_drained(struct hil *hil, struct submission_queue *sq)
 	admin_answer(&hil->answers, sq->delete_cid, NVME_SUCCESS, 0);
 }
 
-/* Commands that were not fetched are dropped, those in flight complete first (base spec 5.6). */
+/* Unfetched commands are dropped, those in flight complete first (base spec 5.6). */
 uint16_t admin_delete_sq(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
 	unsigned id = sqe->cdw10 & 0xffff;
@@ -430,8 +430,8 @@ static void run_admin_command(struct hil *hil)
 		completion_post(&hil->group.completion, sq, sqe.cid, status, result.dw0, 0);
 }
 
-/* A full completion queue stops the admin queue; its head doorbell sets admin_wanted again. So do many rounds over the harts that wait, and
- * a change of the namespaces; the end of one sets it again. */
+/* A full completion queue stops the admin queue; its head doorbell sets admin_wanted again. So do a full ring of waiting rounds, and a
+ * change of the namespaces; the end of one sets it again. */
 static bool admin_may_take(struct hil *hil)
 {
 	return admin_has_room(&hil->group.queues) && !hart_pings_full(&hil->pings) && !hil->change.busy;

@@ -12,7 +12,7 @@
 #include "lt/event.h"
 #include "nvme.h"
 
-/* Admin commands: what each handler is given, and gives back. */
+/* Admin commands: input and result of each handler. */
 
 struct hil;
 struct admin_result {
@@ -22,8 +22,8 @@ struct admin_result {
 /* sqe is a private copy. Returns an NVMe status. */
 typedef uint16_t admin_handler(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result);
 
-/* Rounds over all harts: each hart publishes its account and counters, behind everything that was posted to it before. One round at a
- * time; others wait for their turn, for several processes may read the same log at once. */
+/* Rounds over all harts: each hart publishes its account and counters, after all events posted to it before. One round at a time; others
+ * queue, since several processes may read the same log at once. */
 
 struct arena;
 struct hart_pings;
@@ -34,7 +34,7 @@ struct hart_ping {
 };
 typedef void hart_pings_fn(void *ctx);
 
-/* What an admin command wants of a round. */
+/* A round for an admin command. */
 struct hart_round {
 	struct nvme_sqe sqe;
 	void (*begin)(void);   /* before the first hart is asked; null: nothing */
@@ -44,26 +44,26 @@ enum { HART_ROUNDS = 16 };
 
 struct hart_pings {
 	const struct controller_ops *device;
-	const struct lt_thread *home; /* where pings come back to */
+	const struct lt_thread *home; /* receiver of the answers */
 	void *ctx;
 	hart_pings_fn *over;    /* after each round: its owner may wait for that */
 	struct hart_ping *ping; /* one for each hart */
 	uint32_t out;           /* pings under way; 0: no round is, and none waits */
 	uint32_t head, rounds;
-	struct hart_round round[HART_ROUNDS]; /* a ring: the one under way, then those that wait */
+	struct hart_round round[HART_ROUNDS]; /* a ring: the running one, then the waiting ones */
 };
 
 /* After lt_harts_init. */
 void hart_pings_init(struct hart_pings *pings, struct arena *arena, const struct controller_ops *device, const struct lt_thread *home,
 		     void *ctx, hart_pings_fn *over);
-/* Begins a round, at once or after those that came before it. Not while hart_pings_full. */
+/* Begin a round, at once or after earlier ones. Not while hart_pings_full. */
 void hart_pings_start(struct hart_pings *pings, const struct hart_round *round);
 
 static inline bool hart_pings_full(const struct hart_pings *pings) { return pings->rounds == HART_ROUNDS; }
 /* The command of the round under way. */
 static inline const struct nvme_sqe *hart_pings_command(const struct hart_pings *pings) { return &pings->round[pings->head].sqe; }
 
-/* Late answers of the admin queue: completions that do not follow their command at once (events, deletions, rounds over the harts). */
+/* Late completions of the admin queue, not sent with their command (events, deletions, rounds over the harts). */
 
 /* Wait until the admin completion queue has room. */
 struct admin_answers {
@@ -75,22 +75,22 @@ struct admin_answers {
 void admin_answers_init(struct admin_answers *answers, struct queues *queues);
 /* result: DW0, and DW1 above it. */
 void admin_answer(struct admin_answers *answers, uint16_t cid, uint16_t status, uint64_t result);
-/* Posts those for which there is room; true if there was one. */
+/* Post completions while there is room; true if there was one. */
 bool admin_answers_post(struct admin_answers *answers, struct completion *completion);
 /* The controller was reset. */
 void admin_answers_clear(struct admin_answers *answers);
 
 static inline bool admin_has_room(const struct queues *queues) { return !completion_ring_full(&queues->cq[0].ring); }
 
-/* Features: which there are, and their values (base spec 5.27). Nothing is saveable; values return to their defaults at each controller
- * reset. A feature that the specification asks for but that has nothing to act on here can be read, and is not changeable. */
+/* Features and their values (base spec 5.27). Nothing is saveable; values return to their defaults at each controller reset. A mandatory
+ * feature without an effect here can be read, and is not changeable. */
 
 enum { FEATURES = 32, QUEUE_COUNT = HZ_MAX_IO_QUEUES - 1 /* 0-based */ };
 
 struct feature {
 	bool known, changeable;
 	uint32_t initial, valid;
-}; /* valid: bits that a host may set */
+}; /* valid: bits allowed to a host */
 struct features {
 	uint32_t value[FEATURES];
 };
@@ -98,22 +98,22 @@ struct features {
 void features_reset(struct features *features);
 /* NULL: not known; so is feature 06h of a device without a volatile write cache. */
 const struct feature *feature_find(unsigned id, bool volatile_cache);
-/* enum nvme_notice: those that a device with such namespaces gives. */
+/* enum nvme_notice: the notices of a device with such namespaces. */
 static inline uint32_t feature_notices(bool zoned) { return NVME_NOTICE_NAMESPACES | (zoned ? NVME_NOTICE_ZONES : 0); }
 
-/* Asynchronous events: what the host asked to be told of, and what waits to be told (base spec 5.2). */
+/* Asynchronous events: enabled ones, and pending ones (base spec 5.2). */
 
 enum { ASYNC_LIMIT = 4 }; /* AERL + 1 */
 
 struct async_events {
 	struct admin_answers *answers;
 	const struct life *life;
-	uint32_t enabled; /* feature 0Bh: critical warnings and notices that the host wants to be told of */
+	uint32_t enabled; /* feature 0Bh: critical warnings and notices enabled by the host */
 	uint32_t waiting;
-	uint16_t cid[ASYNC_LIMIT]; /* requests that wait for an event, oldest first */
-	uint32_t zones;            /* namespaces whose zones the pending notice is about: bit = NSID - 1 */
-	uint32_t pending;          /* events that have not been reported: bit = kind */
-	/* By type: one was reported, and this log page, which tells more of it, has not been read since. 0: none was. */
+	uint16_t cid[ASYNC_LIMIT]; /* requests waiting for an event, oldest first */
+	uint32_t zones;            /* namespaces with changed zones for the pending notice: bit = NSID - 1 */
+	uint32_t pending;          /* events not reported yet: bit = kind */
+	/* By type: the log page of the last reported event, while not read since. 0: none. */
 	uint8_t masked_by[NVME_AEN_TYPES];
 };
 
@@ -124,13 +124,13 @@ void async_events_reset(struct async_events *events);
 bool async_events_wait(struct async_events *events, uint16_t cid);
 /* True if the request was waiting; it completes with Abort Requested. */
 bool async_events_abort(struct async_events *events, uint16_t cid);
-/* Raises an event: reported at once if a request waits and the type is not masked, else kept. Equal events are one. A controller that
- * is not ready has nobody to tell. */
+/* Raise an event: reported at once if a request waits and the type is not masked, else kept. Equal events are one. Dropped unless the
+ * controller is ready. */
 void async_events_raise(struct async_events *events, enum nvme_async_type type, enum nvme_async_event information);
-/* The notice that zones of this namespace have changed. */
+/* Raise the notice of changed zones for this namespace. */
 void async_events_raise_zones(struct async_events *events, uint32_t number);
-/* This log page, of this namespace, was read without "retain": if it is that of the event reported last, events of that type may be
- * reported again. */
+/* This log page, of this namespace, was read without "retain": if it is that of the last reported event, events of that type are
+ * unmasked. */
 void async_events_clear(struct async_events *events, uint8_t log_page, uint32_t nsid);
 
 /* Asynchronous Event Request and Abort (base spec 5.2, 5.1). */
@@ -146,7 +146,7 @@ admin_handler admin_get_features, admin_set_features;
 admin_handler admin_create_sq, admin_create_cq, admin_delete_sq, admin_delete_cq, admin_dbbuf;
 
 struct submission_queue;
-/* A queue that is being deleted has sent its last completion: answers the Delete command. */
+/* A queue being deleted has sent its last completion: complete the Delete command. */
 void admin_sq_drained(struct hil *hil, struct submission_queue *sq);
 
 /* Vendor command C0h: every statistics account starts again. */
@@ -164,7 +164,7 @@ admin_handler admin_get_log;
 /* Admin queue: takes commands, sends them to their handlers, posts their completions. */
 
 struct hil;
-/* Posts late answers and runs commands that were rung for; true if there was something. */
+/* Post late completions and run commands from the doorbell; true if there was any. */
 bool admin_run(struct hil *hil);
 
 #endif

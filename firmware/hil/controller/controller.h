@@ -12,14 +12,14 @@
 #include "hil/controller/namespace_table.h"
 #include "hil/queue/queue_group.h"
 
-/* Controller registers that hold a value (base spec 3.1.3). CAP and VS are constants. */
+/* Controller registers with a stored value (base spec 3.1.3). CAP and VS are constants. */
 
 struct register_file {
 	uint32_t cc, csts, aqa;
 	uint64_t asq, acq;
 };
 
-/* The controller as a whole: its parts, each declared by its owner. For what works on several of them: registers, admin commands, life. */
+/* The controller as a whole: its parts, each declared by its owner. For users of several parts: registers, admin commands, life. */
 
 #define HIL_FIRMWARE_REVISION "1.0"
 enum { HIL_SCRATCH_BYTES = 16384 };
@@ -46,7 +46,7 @@ struct hil {
 	struct hart_pings pings;
 	struct statistics statistics;
 	struct ftl_request flush, abandon; /* of a shutdown and of a reset, for one namespace after the other */
-	uint32_t flushing, abandoning;     /* number of the namespace that has it */
+	uint32_t flushing, abandoning;     /* number of the namespace concerned */
 	uint8_t *scratch;                  /* HIL_SCRATCH_BYTES for identify and log pages */
 	struct relays relays;              /* to the other HIL harts */
 };
@@ -63,9 +63,9 @@ void life_enable(struct hil *hil);
 void life_disable(struct hil *hil);
 void life_shut_down(struct hil *hil);
 void life_host_left(struct hil *hil);
-/* Other HIL harts learn of the controller's life, and of features that matter to them. */
+/* Send the controller's life, and the features used there, to the other HIL harts. */
 void life_order(struct hil *hil);
-/* After each change that a reset or shutdown may wait for. */
+/* After each change that may end the wait of a reset or shutdown. */
 void life_step(struct hil *hil);
 
 /* Register reads and writes. They run inside freeze: how often a host polls CSTS is no part of device time. */

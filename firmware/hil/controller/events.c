@@ -1,10 +1,10 @@
-/* Asynchronous events, and the commands that ask for them or abort. */
+/* Asynchronous events, and the commands that request or abort them. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/admin.h"
 #include "hil/controller/controller.h"
 
-/* Asynchronous events: errors of the host (invalid doorbells), critical warnings of the SMART log, namespaces that came or went, zones
- * that the device changed. */
+/* Asynchronous events: errors of the host (invalid doorbells), critical warnings of the SMART log, created or deleted namespaces, zones
+ * changed by the device. */
 
 static uint16_t take_request(struct async_events *events, unsigned index)
 {
@@ -33,7 +33,7 @@ static void set_pending(struct async_events *events, unsigned kind, bool pending
 	events->pending = (events->pending & ~(1u << kind)) | (uint32_t)pending << kind;
 }
 
-/* The event is told: of a change of zones, for one of the namespaces that it is about. */
+/* Clear a reported event: of a change of zones, for one namespace. */
 static uint32_t take_namespace(struct async_events *events, unsigned kind)
 {
 	uint32_t nsid = (uint32_t)__builtin_ctz(events->zones | 1u << 31) + 1;
@@ -104,7 +104,7 @@ void async_events_raise_zones(struct async_events *events, uint32_t number)
 	async_events_raise(events, NVME_AEN_NOTICE, NVME_AEN_NOTICE_ZONES);
 }
 
-/* Whoever has read the list of what has changed has taken all of it: a notice that waits has nothing left to say. */
+/* A read of the list of changes takes all of it: a pending notice becomes void. */
 void async_events_clear(struct async_events *events, uint8_t log_page, uint32_t nsid)
 {
 	for (unsigned type = 0; type < NVME_AEN_TYPES; type++)

@@ -8,7 +8,7 @@
 
 /* Health. */
 
-/* Of critical warnings that stand, those in `warnings`. */
+/* Raise an event for each present critical warning in `warnings`. */
 static void tell_warnings(struct health *health, uint32_t warnings)
 {
 	if (health->warning & warnings & NVME_WARNING_SPARE)
@@ -17,7 +17,7 @@ static void tell_warnings(struct health *health, uint32_t warnings)
 		async_events_raise(health->events, NVME_AEN_SMART, NVME_AEN_SMART_RELIABILITY);
 }
 
-/* Zones that the device has changed, if the host asks for that and has not read of them. */
+/* Raise a notice of zones changed by the device, if it is enabled and the list has not been read. */
 static void tell_zones(struct health *health)
 {
 	if (!(health->events->enabled & NVME_NOTICE_ZONES))
@@ -33,7 +33,7 @@ void health_tell(struct health *health)
 	tell_zones(health);
 }
 
-/* What mount found lost goes into the error log; no command's error: queue and command id are all ones. */
+/* Losses found by mount go into the error log; they are no command's error: queue and command id are all ones. */
 static void note_damage(struct health *health, uint32_t number)
 {
 	struct ftl_damage damage;
@@ -49,7 +49,7 @@ static void note_damage(struct health *health, uint32_t number)
 	health->warning |= NVME_WARNING_RELIABILITY;
 }
 
-/* What is retired never comes back, so the warning stands from then on. */
+/* Retired superblocks never come back, so the warning stays from then on. */
 static void check_spare(struct health *health)
 {
 	struct ftl_health device;
@@ -152,7 +152,7 @@ void statistics_flash(const struct statistics *statistics, struct hz_log_flash *
 	out->dies = dies;
 }
 
-/* Adds what a namespace has counted. */
+/* Add the counters of a namespace. */
 static void add_ftl(const struct statistics *statistics, uint32_t number, struct hz_log_ftl *sum)
 {
 	struct hz_log_ftl part;

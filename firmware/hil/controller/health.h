@@ -1,4 +1,4 @@
-/* What log pages are made of: health, errors, statistics. */
+/* Sources of log pages: health, errors, statistics. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_CONTROLLER_HEALTH_H
 #define HIL_CONTROLLER_HEALTH_H
@@ -10,22 +10,22 @@
 #include "hil/ports/ports.h"
 #include "nvme.h"
 
-/* Error log: the last errors that the host was told of, and how many there were (base spec 5.16.1.2). */
+/* Error log: the last errors reported to the host, and their total number (base spec 5.16.1.2). */
 
 enum { HIL_ERROR_ENTRIES = 64 };
 
 struct arena;
 struct error_log {
-	uint64_t errors, media_errors;  /* commands that ended with any status, because of the media */
+	uint64_t errors, media_errors;  /* commands with any error status; with one of the media */
 	struct nvme_error_entry *entry; /* ring of HIL_ERROR_ENTRIES */
 };
 
 void error_log_init(struct error_log *log, struct arena *arena);
 void error_log_add(struct error_log *log, uint16_t sqid, uint16_t cid, uint16_t status, uint64_t lba, uint32_t nsid);
-/* HIL_ERROR_ENTRIES entries, newest first; those that there are not stay as they were. */
+/* HIL_ERROR_ENTRIES entries, newest first; missing ones are left unchanged. */
 void error_log_copy(const struct error_log *log, struct nvme_error_entry *out);
 
-/* Health: what the device finds about itself (damage at mount, few spare superblocks, changed zones), as critical warnings and events. */
+/* Health: conditions found by the device (damage at mount, few spare superblocks, changed zones), as critical warnings and events. */
 
 enum { HEALTH_SPARE_THRESHOLD = 10 }; /* percent */
 
@@ -38,13 +38,13 @@ struct health {
 	uint32_t warning; /* enum nvme_critical_warning */
 };
 
-/* Before the harts run: takes over what mount found, and has `thread` told of what comes. */
+/* Before the harts run: takes over mount's findings, and makes `thread` the receiver of later ones. */
 void health_init(struct health *health, const struct controller_ops *device, uint32_t namespaces, struct error_log *errors,
 		 struct async_events *events, const struct lt_thread *thread);
-/* The host has enabled events: of those enabled that stand it is told. */
+/* The host has enabled events: raise those for present conditions. */
 void health_tell(struct health *health);
 
-/* Counters of flash and FTL since the last statistics reset. They only ever grow; a reset remembers where they stood. */
+/* Counters of flash and FTL since the last statistics reset. They only ever grow; a reset stores their values. */
 
 struct arena;
 struct statistics {
@@ -55,19 +55,19 @@ struct statistics {
 };
 
 void statistics_init(struct statistics *statistics, struct arena *arena, const struct controller_ops *device, uint32_t namespaces);
-/* All of what the harts have published. Clock frozen. */
+/* From the counters published by all harts. Clock frozen. */
 void statistics_restart(struct statistics *statistics);
 void statistics_flash(const struct statistics *statistics, struct hz_log_flash *out);
 /* Of the namespace nsid, or the sum over all (0, all ones). */
 void statistics_ftl(const struct statistics *statistics, uint32_t nsid, struct hz_log_ftl *out);
 
-/* Log pages, all but that of the locks: from what the HIL and the harts have counted. */
+/* Log pages, except those of the locks: from counters of the HIL and the harts. */
 
 enum { LOG_RETAIN_EVENT = 1 << 15 /* CDW10 */, LOG_VERSION = 1 /* of the vendor pages */ };
 
 struct hil;
 bool log_page_known(const struct hil *hil, unsigned id);
-/* Fills hil->scratch with the known page that sqe asks for; returns its size. Clock frozen. */
+/* Fill hil->scratch with the log page of sqe, a known one; returns its size. Clock frozen. */
 uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe);
 
 #endif

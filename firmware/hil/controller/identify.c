@@ -16,7 +16,7 @@ enum {
 struct eui64 {
 	uint8_t byte[8];
 };
-/* Locally administered. What is created in the place of another namespace has another name. */
+/* Locally administered. A namespace created in the place of another one has another identifier. */
 static struct eui64 eui64_of(struct hil *hil, uint32_t nsid)
 {
 	uint32_t created = namespace_slot(&hil->namespaces, nsid)->created;
@@ -89,7 +89,7 @@ static void identify_controller(struct hil *hil, void *page)
 	id->vs[NVME_HZ_VS_PROTECTION] = hil->cfg->plp_mode != HZ_PLP_NONE ? NVME_HZ_DURABLE_WRITES : 0;
 }
 
-/* What all namespaces have in common. */
+/* Fields common to all namespaces. */
 static void common_namespace(struct hil *hil, struct nvme_identify_namespace *id)
 {
 	id->dlfeat = NVME_DLFEAT_READS_ZEROES | NVME_DLFEAT_WRITE_ZEROES;
@@ -164,7 +164,7 @@ static void identify_independent(struct hil *hil, uint32_t nsid, void *page)
 /* The one combination. ZNS builds on the NVM Command Set and names it too. */
 static void command_sets(struct hil *hil, void *page) { *(uint64_t *)page = 1u << NVME_CSI_NVM | 1u << own_csi(hil); }
 
-/* Command sets of the controller: the namespaces' own, and NVM, which every namespace's is built on. */
+/* Command sets of the controller: the namespaces' own, and NVM, the base of each. */
 static bool known_csi(const struct hil *hil, const struct nvme_sqe *sqe)
 {
 	uint32_t csi = sqe->cdw11 >> 24;
@@ -172,8 +172,8 @@ static bool known_csi(const struct hil *hil, const struct nvme_sqe *sqe)
 	return csi == NVME_CSI_NVM || csi == own_csi(hil);
 }
 
-/* CNS 05h, 1Bh: what a command set adds about a namespace. NVM adds formats of protection information: all zero, a guard of 16 bits
- * and no storage tag. Nothing of one that is not attached, or that does not exist. */
+/* CNS 05h, 1Bh: the part of a command set about a namespace. NVM adds formats of protection information: all zero, a guard of 16 bits
+ * and no storage tag. Zeros for a namespace that is not attached, or does not exist. */
 static uint16_t csi_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page, bool attached)
 {
 	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, sqe->nsid);
@@ -187,7 +187,7 @@ static uint16_t csi_namespace(struct hil *hil, const struct nvme_sqe *sqe, void 
 	return NVME_SUCCESS;
 }
 
-/* CNS 06h: ZASL = 0 says that appends are limited by MDTS, WZSL = 0 that zeros are not limited; a verify is as long as a read. */
+/* CNS 06h: ZASL = 0: MDTS limits appends; WZSL = 0: no limit on zeros; a verify is as long as a read. */
 static uint16_t csi_controller(struct hil *hil, const struct nvme_sqe *sqe, void *page)
 {
 	if (!known_csi(hil, sqe))
@@ -232,7 +232,7 @@ static uint16_t list_sets(struct hil *hil, const struct nvme_sqe *sqe, void *pag
 	return NVME_SUCCESS;
 }
 
-/* CNS 13h, and 12h, of those that a namespace is attached to: from a controller on; there is one. */
+/* CNS 13h, and 12h for the controllers of a namespace: from a controller on; there is one. */
 static uint16_t list_controllers(struct hil *hil, const struct nvme_sqe *sqe, bool attached, void *page)
 {
 	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, sqe->nsid);
@@ -247,7 +247,7 @@ static uint16_t list_controllers(struct hil *hil, const struct nvme_sqe *sqe, bo
 
 typedef void fill_fn(struct hil *hil, uint32_t nsid, void *page);
 
-/* Nothing, which is all zero, of one that is not attached, or that does not exist. */
+/* All zero for a namespace that is not attached, or does not exist. */
 static uint16_t of_namespace(struct hil *hil, const struct nvme_sqe *sqe, void *page, bool attached, fill_fn *fill)
 {
 	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, sqe->nsid);
@@ -302,7 +302,7 @@ static uint16_t build_identify(struct hil *hil, const struct nvme_sqe *sqe, void
 	}
 }
 
-/* Moves the page to the host memory that the command's PRPs name; charges nothing. */
+/* Copy the page to the host memory of the command's PRPs; charges nothing. */
 static uint16_t send_identify(struct hil *hil, const struct nvme_sqe *sqe)
 {
 	uint8_t *pages[PRP_MAX_PAGES];

@@ -8,8 +8,8 @@
 
 enum { DOORBELL_END = NVME_REG_DOORBELLS + QUEUES * 8 };
 
-/* CAP.TO = CRTO.CRWMT = 40, 20 seconds: a reset waits for flash reads only (ftl/cancel.c), whatever is queued. CRMS: ready with media, the
- * only mode. */
+/* CAP.TO = CRTO.CRWMT = 40, 20 seconds: a reset waits for flash reads only (ftl/cancel.c), not for queued commands. CRMS: ready with
+ * media, the only mode. */
 enum { READY_TIMEOUT = 40 };
 static const uint64_t cap = (uint64_t)(HZ_MAX_QUEUE_DEPTH - 1) << NVME_CAP_MQES | 1ull << NVME_CAP_CQR |
 			    (uint64_t)READY_TIMEOUT << NVME_CAP_TO | 1ull << NVME_CAP_CRMS |
@@ -103,8 +103,8 @@ bool registers_write(struct hil *hil, uint32_t offset, unsigned size, uint64_t v
 	}
 }
 
-/* Life cycle. A shutdown waits for the commands that are in the device; a reset has the device abandon them (ftl/cancel.c), so what is
- * queued does not make it longer. */
+/* Life cycle. A shutdown waits for the commands in the device; a reset makes the device cancel them (ftl/cancel.c), so queued commands
+ * do not make it longer. */
 
 /* CC and the admin queue's place, as base spec 3.5.1 wants them before CC.EN. */
 static bool settings_possible(const struct hil *hil)
@@ -215,7 +215,7 @@ void life_shut_down(struct hil *hil)
 	life_step(hil);
 }
 
-/* Nobody will use its queues, so the controller resets. After a shutdown the device's work is done. */
+/* The host has left, so the controller resets. After a shutdown the device's work is done. */
 void life_host_left(struct hil *hil)
 {
 	if (hil->life.shutdown == SHUTDOWN_COMPLETE) {
@@ -243,7 +243,7 @@ static void flush_in(struct hil *hil, uint32_t number)
 	hil->device.submit(hil->device.ctx, 0, &hil->flush, number);
 }
 
-/* A flush that fails leaves data behind: no clean stop is claimed, and the controller says that it is not well. */
+/* A failed flush leaves volatile data behind: the stop is not marked clean, and the controller reports a fatal status. */
 static void on_flushed(struct ftl_request *req)
 {
 	struct hil *hil = (struct hil *)((char *)req - offsetof(struct hil, flush));

@@ -253,7 +253,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 HZ_STATIC_ASSERT(sizeof(struct hz_log_harts) <= HIL_SCRATCH_BYTES && sizeof(struct hz_log_flash) <= HIL_SCRATCH_BYTES,
 		 "log pages are built in the scratch buffer");
 
-/* Get Log Page: the part of a page that the host asks for, and pages that are made in an event of their own. */
+/* Get Log Page: the requested part of a page, and pages built in an event of their own. */
 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
@@ -266,7 +266,7 @@ struct window {
 	uint32_t bytes;
 };
 
-/* A piece of the page that lies at `at`; writes what of it the window shows. */
+/* A piece of the page at `at`; copies its part within the window. */
 static void show_piece(const struct window *w, uint64_t at, const void *piece, uint64_t bytes)
 {
 	uint64_t from = at > w->offset ? at : w->offset;
@@ -337,8 +337,8 @@ static uint16_t read_window(struct hil *hil, const struct nvme_sqe *sqe, uint8_t
 	return prp_parse(&hil->bus, sqe->prp1, sqe->prp2, w->bytes, pages, &w->sgl);
 }
 
-/* Largest offset into a page that is made later, in an event of its own; 0 of all others. Other harts publish their part of these
- * first, or locks must be taken, which cannot be done where an admin command is sometimes run: while device time stands. */
+/* Largest offset into a page that is built later, in an event of its own; 0 for all others. For these, other harts must first publish
+ * their part, or locks must be taken. Both are impossible while device time stands, and an admin command is sometimes run then. */
 static uint64_t gathered_bytes(uint8_t id)
 {
 	switch (id) {
@@ -352,7 +352,7 @@ static uint64_t gathered_bytes(uint8_t id)
 	}
 }
 
-/* All parts are there: the page that was asked for. The command is not complete, so its buffer is still ours. */
+/* All parts have arrived: send the page. The command is not complete, so its buffer is still ours. */
 static void send_gathered_page(void *ctx)
 {
 	struct hil *hil = ctx;
@@ -381,7 +381,7 @@ static bool right_scope(struct hil *hil, uint8_t id, uint32_t nsid)
 	return (id == NVME_LOG_CHANGED_ZONES || id == HZ_LOG_FTL) && slot && namespace_is_attached(slot);
 }
 
-/* Whoever reads one of these takes what it says. */
+/* Reading one of these takes its content. */
 static bool lists_changes(uint8_t id) { return id == NVME_LOG_CHANGED_NAMESPACES || id == NVME_LOG_CHANGED_ZONES; }
 enum { LIST_BYTES = sizeof(struct nvme_changed_zones_log) };
 HZ_STATIC_ASSERT(sizeof(struct nvme_changed_namespaces_log) == LIST_BYTES, "both lists are as long");

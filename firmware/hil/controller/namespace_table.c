@@ -1,4 +1,4 @@
-/* Namespaces of the controller: the table, and the commands that change it. */
+/* Namespaces of the controller: the table, and its management commands. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/controller/namespace_table.h"
 
@@ -90,16 +90,16 @@ enum {
 	PAGE = 4096,
 };
 
-/* The notice is for every change of the active namespace list, whoever asked for it, but a controller does not send it for a deletion that
- * itself was asked for (base spec 5.2, as revision 2.1 words it, figure 151). What is created is active when it has been attached. The
- * list of changed namespaces (5.16.1.5) has what was deleted too. */
+/* The notice is for every change of the active namespace list, by any controller, except a deletion commanded on this controller (base
+ * spec 5.2, in the words of revision 2.1, figure 151). A created namespace is active once attached. The list of changed namespaces
+ * (5.16.1.5) also has deleted ones. */
 static void tell_of_namespaces(struct hil *hil, enum hz_namespace_state state)
 {
 	if (state != HZ_NAMESPACE_DELETED && hil->events.enabled & NVME_NOTICE_NAMESPACES)
 		async_events_raise(&hil->events, NVME_AEN_NOTICE, NVME_AEN_NOTICE_NAMESPACES);
 }
 
-/* What the host sees and what outlasts a loss of power are one. */
+/* Change the host's view and the persistent record together. */
 static void set_namespace_state(struct hil *hil, uint32_t number, enum hz_namespace_state state)
 {
 	const struct namespace_slot *slot = &hil->namespaces.slot[number];
@@ -163,7 +163,7 @@ static void answer_change(struct hil *hil, uint16_t status, uint32_t dw0)
 	life_step(hil);
 }
 
-/* Commands that were fetched before belong to a life that is over for this namespace, whenever they reach it. */
+/* Commands fetched before belong to an ended life of this namespace, at any later time. */
 static void begin_wipe(struct hil *hil, uint32_t number)
 {
 	hil->change.number = number;
@@ -211,7 +211,7 @@ static void end_wipe(struct hil *hil)
 		answer_change(hil, NVME_SUCCESS, 0);
 }
 
-/* A zone that cannot be reset can still be read, so it goes offline. */
+/* A zone that cannot be reset is still readable, so it goes offline. */
 static void wipe_on(struct hil *hil)
 {
 	struct namespace_change *change = &hil->change;
@@ -252,7 +252,7 @@ static void begin_change(struct hil *hil, const struct nvme_sqe *sqe, struct adm
 
 /* --- management --- */
 
-/* Of what it asks for nothing is there but whole private namespaces of the one format. */
+/* Only whole private namespaces of the one format are supported. */
 static uint16_t check_wish(const struct hil *hil, const struct nvme_sqe *sqe, const struct nvme_identify_namespace *wish)
 {
 	uint32_t csi = sqe->cdw11 >> 24;

@@ -1,4 +1,4 @@
-/* Namespaces of the controller: the table, and the commands that change it. */
+/* Namespaces of the controller: the table, and its management commands. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_CONTROLLER_NAMESPACE_TABLE_H
 #define HIL_CONTROLLER_NAMESPACE_TABLE_H
@@ -9,13 +9,13 @@
 #include "hil/ports/ports.h"
 #include "nand_image.h"
 
-/* The namespaces as the host sees them: which exist, how large they are, which are attached. Slot i is NSID i + 1, a window of the flash
- * that the device's configuration gives it, with the FTL that works on it. */
+/* The namespaces as the host sees them: existence, size, attachment. Slot i is NSID i + 1, a window of the flash from the device's
+ * configuration, with its FTL. */
 
 struct namespace_slot {
 	uint64_t capacity, zone_size; /* sectors; of the window */
-	uint64_t sectors;             /* what the host asked for, at most `capacity` */
-	uint64_t conventional;        /* the first so many LBAs are of conventional zones, or of a block namespace */
+	uint64_t sectors;             /* as requested by the host, at most `capacity` */
+	uint64_t conventional;        /* number of leading LBAs in conventional zones, or of a block namespace */
 	uint32_t set;                 /* NVM set */
 	uint32_t created;
 	enum hz_namespace_state state;
@@ -41,29 +41,29 @@ static inline bool namespace_exists(const struct namespace_slot *slot)
 	return slot->state == HZ_NAMESPACE_ATTACHED || slot->state == HZ_NAMESPACE_DETACHED;
 }
 enum { HIL_ENDURANCE_GROUP = 1 }; /* all flash */
-/* Of an NVM set, or of all (0): the capacity of its slots, or of those that no namespace has. */
+/* Of an NVM set, or of all (0): the capacity of its slots, or of its free slots. */
 uint64_t namespaces_sectors(const struct namespace_table *table, uint32_t set, bool free_only);
-/* A namespace gets another state; true if the attached ones are others by that. */
+/* Change a namespace's state; true if that changes the attached ones. */
 bool namespace_set_state(struct namespace_table *table, uint32_t number, enum hz_namespace_state state);
 /* Bit = NSID - 1. */
 uint32_t namespaces_attached(const struct namespace_table *table);
-/* Ascending NSIDs above `above` of those that are attached, or exist; a page of 4 KiB has room for all. */
+/* Ascending NSIDs above `above` of attached namespaces, or of existing ones; a page of 4 KiB has room for all. */
 void namespaces_list(const struct namespace_table *table, uint32_t above, bool attached, uint32_t *list);
-/* Ascending NSIDs of those that have changed; `take`: which are no news any more. */
+/* Ascending NSIDs of changed namespaces; `take`: clear the changes. */
 void namespaces_list_changed(struct namespace_table *table, bool take, uint32_t *list);
 
 /* Namespace Management and Namespace Attachment (base spec 5.23, 5.22): one change at a time, since the admin queue waits for its end.
  *
- * A namespace has a slot, a window that the configuration gives it: to create one takes a free slot. To delete one ends what the host has
- * asked of it, as a controller reset does, and then gives back all that its FTL holds; until that is done the slot is kept as DELETED, and
- * who creates a namespace there does it first. */
+ * A namespace has a slot, a window from the configuration: a creation takes a free slot. A deletion ends the host's commands, as a
+ * controller reset does, and then releases everything in its FTL; until that is done the slot stays DELETED, and a creation there does
+ * it first. */
 
 struct namespace_change {
 	bool busy;
 	struct nvme_sqe sqe; /* the command */
-	uint32_t number;     /* of the namespace whose data go away */
+	uint32_t number;     /* of the namespace being wiped */
 	uint32_t step;
-	uint64_t sectors; /* of the one that takes its place; 0: none */
+	uint64_t sectors; /* of its successor; 0: none */
 	struct ftl_request req;
 	struct nvme_dsm_range all_conventional;
 	uint8_t *list[1];

@@ -1,4 +1,4 @@
-/* Register link. Bytes from the host are untrusted: a record that breaks register_link.h ends the connection and nothing else. */
+/* Register link. Bytes from the host are untrusted: a record in violation of register_link.h ends the connection and nothing else. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/host/control_link.h"
 

@@ -1,5 +1,5 @@
-/* Register link: 16-byte records of protocol/register_link.h over a byte stream that may cut them anywhere. Carries them; what a register
- * does is known above. */
+/* Register link: 16-byte records of protocol/register_link.h over a byte stream that may cut them anywhere. Transport only; the layer
+ * above implements the registers. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_CONTROL_LINK_H
 #define HIL_CONTROL_LINK_H
@@ -7,12 +7,12 @@
 #include "hil/host/host.h"
 #include "register_link.h"
 
-enum { CONTROL_LINK_OUT = 64 }; /* answers that may wait for the stream */
+enum { CONTROL_LINK_OUT = 64 }; /* answers waiting for the stream */
 
-/* Whom the records are for. Clock frozen. */
+/* Receiver of the records. Clock frozen. */
 struct link_client {
 	void *ctx;
-	/* False: an access that the register does not allow, and nothing happened. read changes nothing. */
+	/* False: the register does not allow the access, and nothing happened. read changes nothing. */
 	bool (*read)(void *ctx, uint32_t offset, unsigned size, uint64_t *value);
 	bool (*write)(void *ctx, uint32_t offset, unsigned size, uint64_t value);
 	/* The host has left, or was sent away for breaking the protocol. */
@@ -28,23 +28,23 @@ struct control_link {
 	uint32_t out_bytes;
 	bool lost;    /* the host has left; not acted upon yet */
 	bool gone;    /* acted upon, and nothing has come since */
-	bool overdue; /* what waits has no place in device time (queue/horizon.c): act at the next chance */
+	bool overdue; /* the waiting record has no place in device time (queue/horizon.c): act at the next chance */
 	uint8_t out[CONTROL_LINK_OUT * sizeof(struct hz_link_message)];
 };
 
-/* Something is there that control_link_act would act upon. */
+/* True if control_link_act has work. */
 static inline bool control_link_waits(const struct control_link *link) { return link->lost || link->in_bytes == sizeof(link->in); }
 
 /* host and irq must outlive the link; *client is copied. */
 void control_link_init(struct control_link *link, struct host *host, struct interrupts *irq, const struct link_client *client);
-/* Takes in what has come and answers it as long as it changes nothing (register reads); a write, or that the host has left, waits
- * for control_link_act. Sends answers and interrupts. Clock frozen. Bounded by what the output buffer holds. */
+/* Take in received bytes; answer records without an effect (register reads); a write, or the end of the connection, waits for
+ * control_link_act. Send answers and interrupts. Clock frozen. Bounded by the room in the output buffer. */
 void control_link_hear(struct control_link *link);
-/* Acts upon what waits; false if nothing does. Clock frozen. */
+/* Act upon a waiting record; false if there is none. Clock frozen. */
 bool control_link_act(struct control_link *link);
 /* Hears and acts until nothing is left. For the real clock: under the virtual one it matters when a message is acted upon. */
 void control_link_poll(struct control_link *link);
-/* True if the record obeys register_link.h, whatever it asks for. */
+/* True if the record obeys register_link.h, for any register. */
 bool control_link_legal(const struct hz_link_message *message);
 
 #endif

@@ -11,11 +11,11 @@
 #include "hil/ports/ports.h"
 #include "shm.h"
 
-/* Host memory: words that host threads write while we read them, and the range that the host may point us to.
+/* Host memory: words written by host threads while we read them, and the memory range allowed to the host's pointers.
  *
- * Not lt_* accessors: no other hart ever touches these words, so they are no order points of the virtual clock. On bare metal a
- * fence beside a plain access is enough (compiler atomics would become AMOs, which are order points); on the host the compiler's
- * atomics are used, so that ThreadSanitizer sees them. */
+ * Not lt_* accessors: no other hart ever touches these words, so they are no order points of the virtual clock. On bare metal a plain
+ * access with a fence is enough (compiler atomics would become AMOs, which are order points); on the host the compiler's atomics are
+ * used, so that ThreadSanitizer sees them. */
 
 #ifdef __riscv
 #define HOST_WORD(bits) \
@@ -30,7 +30,7 @@
 		__atomic_thread_fence(__ATOMIC_RELEASE); \
 		*(volatile uint##bits##_t *)word = value; \
 	}
-/* What we stored before is visible before what we load next: the sleeping host does the same the other way round. */
+/* Earlier stores become visible before later loads: the sleeping host does the same the other way round. */
 static inline void host_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 #else
 #define HOST_WORD(bits) \
@@ -53,7 +53,7 @@ static inline bool host_bus_holds(const struct host_bus *bus, uint64_t address, 
 	return address >= HZ_SHM_HEAP_OFFSET && address <= bus->bytes && bytes <= bus->bytes - address;
 }
 
-/* The host as this hart reaches it: the platform's port, the head of the shared region, and the sign of life that it is given. */
+/* The host as this hart reaches it: the platform's port, the head of the shared region, and the heartbeat for it. */
 
 struct host {
 	struct hil_port port;
@@ -61,7 +61,7 @@ struct host {
 	uint32_t heartbeat;
 };
 
-/* At each look at the host; returns the number of looks so far. Clock frozen, as all that follows. */
+/* At each look at the host; returns the number of looks so far. Clock frozen, as for all below. */
 static inline uint32_t host_beat(struct host *host)
 {
 	host_store32(&host->header->heartbeat, ++host->heartbeat);
@@ -96,7 +96,7 @@ static inline bool interrupts_due(const struct interrupts *irq, unsigned vector)
 	return (irq->pending[vector >> 6] >> (vector & 63) & 1) && !(vector < 32 && (irq->masked >> vector & 1));
 }
 
-/* PRP entries to a scatter list of host pages (base spec 4.1.1). Pure: reads host memory, changes only what is named. */
+/* PRP entries to a scatter list of host pages (base spec 4.1.1). Pure: reads host memory, changes only its outputs. */
 
 enum { PRP_MAX_PAGES = HZ_MAX_TRANSFER_SECTORS + 1 }; /* an unaligned transfer of MDTS touches one page more */
 

@@ -1,4 +1,4 @@
-/* What others bring to the HIL: the platform below it, the device behind it, and how queues are dealt to harts. */
+/* Ports of the HIL: the platform below it, the device behind it, and the dealing of queues to harts. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_PORTS_PORTS_H
 #define HIL_PORTS_PORTS_H
@@ -12,7 +12,7 @@
 #include "ftl/request/ftl_request.h"
 #include "logs.h"
 
-/* What the HIL asks of the platform: the control byte stream and the two ways to wait for the host and to wake it. */
+/* The platform: the control byte stream and the two ways to wait for the host and to wake it. */
 
 /* All functions are called with the clock frozen, never wait (except host_wait) and take ctx first. */
 struct hil_port {
@@ -24,25 +24,25 @@ struct hil_port {
 	/* The host broke the protocol: drop this connection and listen again. */
 	void (*close)(void *ctx);
 	/* Sleep until hz_shm_header.host_bell != bell, at most about 1 ms of host time (firmware: HZ_VC_HOST_WAIT), and return true.
-	 * False: nothing will come from the host, leave the hook (a test whose host runs in the same thread). */
+	 * False: no more input, leave the hook (a test with its host in the same thread). */
 	bool (*host_wait)(void *ctx, uint32_t bell);
-	/* Any HIL hart, all others only the first: wake host threads that sleep on queue's `completed`. Firmware: HZ_VC_HOST_WAKE. */
+	/* Wake host threads sleeping on the queue's `completed`. Firmware: HZ_VC_HOST_WAKE. Any HIL hart, all others only the first. */
 	void (*host_wake)(void *ctx, unsigned queue);
 };
 
-/* What the HIL asks of the device behind it: requests, news, health and counters. The firmware fills it from the FTL and the TSU, tests
- * from scripted ones; the HIL knows neither. */
+/* The device behind the HIL: requests, notices, health and counters. The firmware fills it from the FTL and the TSU, tests from scripted
+ * ones; the HIL knows neither. */
 
 /* Of the media, since they were made. */
 struct power_history {
 	uint64_t power_cycles, unsafe_shutdowns, powered_ns;
 };
 
-/* What is kept of a namespace, through loss of power too. */
+/* Record of a namespace, persistent through a power cut. */
 struct namespace_record {
 	uint64_t sectors; /* its size; 0: as large as it can be */
 	uint32_t state;   /* enum hz_namespace_state */
-	uint32_t created; /* namespaces that the host has created in this place */
+	uint32_t created; /* namespaces created by the host in this place */
 };
 
 /* Every function takes ctx first and never waits; `number` is that of a namespace, NSID - 1. */
@@ -50,9 +50,9 @@ struct controller_ops {
 	void *ctx;
 	/* Any HIL hart: hands a request to worker `worker` (0 …). It comes back by req->done. */
 	void (*submit)(void *ctx, unsigned worker, struct ftl_request *req, uint32_t number);
-	/* Before the harts run: who is told of changed zones and retired superblocks. */
+	/* Set the watch for changed zones and retired superblocks. Before the harts run. */
 	void (*set_watch)(void *ctx, struct ftl_watch *watch);
-	/* Zones that the device has changed and that were not taken: ftl_changed_zones. */
+	/* Zones changed by the device and not yet taken: ftl_changed_zones. */
 	uint32_t (*changed_zones)(void *ctx, uint32_t number, uint64_t *start, uint32_t most, bool take);
 	void (*damage_found)(void *ctx, uint32_t number, struct ftl_damage *out);
 	void (*health)(void *ctx, struct ftl_health *out);
@@ -60,20 +60,20 @@ struct controller_ops {
 	struct namespace_record (*namespace_record)(void *ctx, uint32_t number);
 	void (*keep_namespace)(void *ctx, uint32_t number, struct namespace_record record);
 	void (*power_history)(void *ctx, struct power_history *out);
-	/* The media are told that a shutdown is complete (true), or that the device is in use again. */
+	/* Mark in the media that a shutdown is complete (true), or that the device is in use again. */
 	void (*shut_down)(void *ctx, bool done);
-	/* Any hart: makes what it has counted known to other harts. */
+	/* Publish the hart's counters for other harts. Any hart. */
 	void (*publish)(void *ctx);
-	/* Sums of what the harts have published; of the FTL's counters those of one namespace. */
+	/* Sums of the published counters; of the FTL's, those of one namespace. */
 	void (*flash_published)(void *ctx, struct hz_log_flash *out);
 	void (*ftl_published)(void *ctx, uint32_t number, struct hz_log_ftl *out);
-	/* Any hart: sectors that are written in place now. */
+	/* Sectors being written in place now. Any hart. */
 	uint64_t (*in_place)(void *ctx);
 };
 
-/* Dealing: which hart serves which queue pair. The first HIL hart, number 0, has the admin pair. */
+/* Dealing: the hart of each queue pair. The first HIL hart, number 0, has the admin pair. */
 
-/* Harts that serve queue pairs, and the first. */
+/* Number of harts with queue pairs, and the first. */
 static inline unsigned dealing_harts(const struct hz_device_config *cfg)
 {
 	return cfg->architecture == HZ_ARCH_COMPLETION ? 1 + cfg->worker_count : cfg->hil_count;
@@ -84,13 +84,13 @@ static inline unsigned dealing_hart(const struct hz_device_config *cfg, unsigned
 	return number && cfg->architecture == HZ_ARCH_COMPLETION ? cfg->worker_hart[number - 1] : cfg->hil_hart[number];
 }
 
-/* Of the queue pair id, from 1 on. A worker that runs to completion serves the pairs whose commands it runs (queues_add_sq). */
+/* Of the queue pair id, from 1 on. A worker that runs to completion serves the pairs of its commands (queues_add_sq). */
 static inline unsigned dealing_number(const struct hz_device_config *cfg, unsigned id)
 {
 	return cfg->architecture == HZ_ARCH_COMPLETION ? 1 + (id - 1) % cfg->worker_count : (id - 1) % cfg->hil_count;
 }
 
-/* The number's share of the commands inside the device; the first that serves none has none. */
+/* The number's share of the commands inside the device; the first one without queues has none. */
 static inline uint32_t dealing_commands(const struct hz_device_config *cfg, unsigned number)
 {
 	unsigned first = cfg->architecture == HZ_ARCH_COMPLETION, serving = dealing_harts(cfg) - first;

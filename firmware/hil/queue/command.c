@@ -64,7 +64,7 @@ static uint16_t decode_read(const struct io_limits *limits, const struct nvme_sq
 	return status ? status : decode_data(limits, sqe, pages, req);
 }
 
-/* A durable write is one that ends when it is on flash: there is no buffer that outlasts a loss of power. */
+/* A durable write ends once it is on flash: no buffer outlasts a power cut. */
 static uint16_t decode_write_flags(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
 {
 	bool asked = sqe->cdw3 & NVME_RW_DURABLE, all = limits->plp_mode == HZ_PLP_FULL || !limits->write_cache;
@@ -107,7 +107,7 @@ static uint16_t decode_write_zeroes(const struct io_limits *limits, const struct
 	return status ? status : decode_range(limits, sqe, req);
 }
 
-/* Without AD all that it says are hints, and there is nothing to do. A cache that is switched off has no volatile deallocations either. */
+/* Without AD all attributes are hints, and there is nothing to do. A disabled cache has no volatile deallocations either. */
 static uint16_t decode_dataset(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
 {
 	req->op = FTL_DEALLOCATE;
@@ -118,7 +118,7 @@ static uint16_t decode_dataset(const struct io_limits *limits, const struct nvme
 	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, req->sectors * (uint32_t)sizeof(struct nvme_dsm_range), pages, &req->sgl);
 }
 
-/* How much it is, and whether it is there, is in the list, which is the FTL's to read. */
+/* Its length, and whether it exists, are in the list, read by the FTL. */
 static uint16_t decode_copy(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
 {
 	uint16_t status = decode_write_flags(limits, sqe, req);
@@ -242,8 +242,8 @@ static bool brings_data(const struct ftl_request *req)
 	return req->op == FTL_WRITE || req->op == FTL_APPEND || req->op == FTL_UPDATE || req->op == FTL_COMPARE;
 }
 
-/* Type 1 ties reference tags to LBAs: who has them checked must expect just these. Nobody knows them before an append, so the controller
- * has to count on from the zone's start. */
+/* Type 1 ties reference tags to LBAs: if they are checked, just these must be expected. Before an append they are unknown, so the
+ * controller has to count on from the zone's start. */
 static bool is_legal(const struct nvme_sqe *sqe, const struct ftl_request *req)
 {
 	bool acts = sqe->cdw12 & NVME_RW_PRACT;
@@ -278,7 +278,7 @@ static uint16_t check_received(const struct ftl_request *req, uint32_t index)
 	return hz_tuple_check(hz_tuple_load(req->tuples + index * HZ_TUPLE_BYTES), expected, req->protect, req->tag_mask);
 }
 
-/* As the data cross the link: the first sector that fails ends it. */
+/* As the data cross the link: the first failing sector ends it. */
 static uint16_t receive(const struct ftl_request *req)
 {
 	uint16_t status = NVME_SUCCESS;
@@ -290,8 +290,8 @@ static uint16_t receive(const struct ftl_request *req)
 	return status;
 }
 
-/* Tuples go along with the data, or new ones are made: one of the two for source and destination. Those of an append cannot go along, since
- * nobody knows their tags. */
+/* Tuples go along with the data, or new ones are made: one of the two for source and destination. Those of an append cannot go along,
+ * since their tags are unknown. */
 static uint16_t protect_copy(const struct nvme_sqe *sqe, struct ftl_request *req)
 {
 	bool acts = sqe->cdw12 & NVME_RW_PRACT;

@@ -8,7 +8,7 @@
 #include "hil/host/host.h"
 #include "lt/hart.h"
 
-/* A command in the device, from its fetch to its CQE, and the pool that all of them come from. */
+/* A command in the device, from its fetch to its CQE, and the common pool. */
 
 struct arena;
 struct completion;
@@ -18,13 +18,13 @@ struct submission_queue;
 struct command {
 	struct ftl_request req;
 	struct lt_timer timer;         /* waits for req.ready_ns, unless completions are dated */
-	struct completion *completion; /* that ends it */
+	struct completion *completion; /* completes the command */
 	struct command *next;          /* in the pool, or parked before a full completion queue */
 	struct submission_queue *sq;
 	uint16_t cid;
 	uint16_t reserved;
 	uint32_t nsid;
-	/* A Flush of all namespaces: who sends it, to which next, and what ends it. */
+	/* A Flush of all namespaces: its sender, the next namespace, and the final callback. */
 	const struct fetch *flushes;
 	uint32_t number;
 	void (*done)(struct ftl_request *req);
@@ -62,7 +62,7 @@ static inline struct command *command_of(struct ftl_request *req)
 	return (struct command *)((char *)req - offsetof(struct command, req));
 }
 
-/* I/O commands: from a submission queue entry to an FTL request, or to the status that the specification names. Pure. */
+/* I/O commands: from a submission queue entry to an FTL request, or to the status of the specification. Pure. */
 
 /* Of a namespace. */
 struct io_limits {
@@ -81,10 +81,10 @@ struct io_limits {
 /* sqe must be a private copy (the host may change its ring). pages: room for PRP_MAX_PAGES. Fills the "in" part of req. */
 uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req);
 
-/* Protection information of I/O commands: what a command asks for, and the check of what it brings. */
+/* Protection information of I/O commands: decoding, and the check of the host's tuples. */
 
-/* After io_decode has succeeded, on a namespace of type 1. Fills tuples, expected, tag_mask and protect; the sectors
- * of a write, append or compare are checked against the host's tuples as far as it asks for it. */
+/* After io_decode has succeeded, on a namespace of type 1. Fills tuples, expected, tag_mask and protect; checks the sectors of a write,
+ * append or compare against the host's tuples, according to its flags. */
 uint16_t io_protect(const struct host_bus *bus, const struct nvme_sqe *sqe, struct ftl_request *req);
 
 #endif

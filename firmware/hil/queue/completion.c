@@ -119,8 +119,8 @@ static __attribute__((noinline)) void announce(struct completion *c, struct subm
 
 static bool tells_place(const struct ftl_request *req) { return (req->op == FTL_APPEND || req->op == FTL_COPY_APPEND) && !req->status; }
 
-/* Room is there: the command ends. From the announcement to the completion there is no order point: a home that knew of a completion which
- * the host cannot see would wait for the host, with the clock frozen, before the hart that has yet to post it. */
+/* There is room: the command ends. No order point between announce and post: the first HIL hart would otherwise wait, with a frozen
+ * clock, for an entry that is not posted yet. */
 static void finish_command(struct completion *c, struct command *command)
 {
 	const struct queue_client *client = c->client;
@@ -160,7 +160,7 @@ void completion_end(struct command *command)
 	if (life_is_ready(c->life))
 		park(c, command);
 	else
-		command_free(c->pool, command); /* nobody reads the answer */
+		command_free(c->pool, command); /* the completion has no reader */
 	if (!life_serves(c->life))
 		c->client->left(c->client->ctx);
 }

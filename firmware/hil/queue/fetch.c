@@ -1,4 +1,4 @@
-/* Fetching: round robin over the queues that have commands, with the arbitration burst of feature 01h. */
+/* Fetching: round robin over the queues with commands, with the arbitration burst of feature 01h. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/fetch.h"
 
@@ -23,7 +23,7 @@ static unsigned arbitrate(struct fetch *fetch)
 	return fetch->turn;
 }
 
-/* The fetch engine copies the next entry; the copy is what is decoded, since the host may change its ring at any time. */
+/* Copy the next entry, as a fetch engine does; the copy is decoded, since the host may change its ring at any time. */
 static struct submission_queue *take_entry(struct fetch *fetch, struct nvme_sqe *sqe)
 {
 	struct submission_queue *sq;
@@ -40,7 +40,7 @@ static struct submission_queue *take_entry(struct fetch *fetch, struct nvme_sqe 
 	return sq;
 }
 
-/* A Flush of all namespaces goes from one to the next; the first that fails says how it ended. */
+/* A Flush of all namespaces goes from one to the next; the first failure is its status. */
 static bool flush_next(struct command *command)
 {
 	const struct fetch *fetch = command->flushes;
@@ -109,7 +109,7 @@ static void fetch_one(struct fetch *fetch)
 		fetch->device->submit(fetch->device->ctx, sq->worker, &command->req, limits->number);
 }
 
-/* Doorbells. Looking may end the controller's life. A call, so that its branches give the freeze around it no second end. */
+/* Doorbells. Looking may end the controller's life. noinline: keeps freeze and thaw paired on one exit. */
 __attribute__((noinline)) bool fetch_finds(struct fetch *fetch)
 {
 	return fetch_possible(fetch) && fetch->view->settle(fetch->view) && fetch->queues->ready_mask && fetch_possible(fetch);

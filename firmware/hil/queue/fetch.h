@@ -1,4 +1,4 @@
-/* Fetching: takes commands in turn from the queues that have any and hands them to the device. */
+/* Fetching: takes commands in turn from non-empty queues and hands them to the device. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_FETCH_H
 #define HIL_FETCH_H
@@ -16,24 +16,24 @@ struct fetch {
 	uint32_t namespaces;
 	struct io_limits limits[HZ_MAX_NAMESPACES];
 	uint64_t sectors[HZ_MAX_NAMESPACES];                    /* as in limits */
-	const struct io_limits *of_nsid[HZ_MAX_NAMESPACES + 1]; /* [0]: of numbers that no namespace has; the decoder refuses them */
-	unsigned turn;                                          /* bit of queues.ready_mask where the round robin goes on */
+	const struct io_limits *of_nsid[HZ_MAX_NAMESPACES + 1]; /* [0]: for numbers without a namespace; the decoder refuses them */
+	unsigned turn;                                          /* bit of queues.ready_mask for the next turn */
 	unsigned burst_left;                                    /* commands that the queue at `turn` may still send */
 	uint32_t burst;                                         /* feature 01h: 2^burst commands in a row, 7 without limit */
 };
 
-/* queues is initialized; everything that is named must outlive it, limits[namespaces] are copied. */
+/* queues is initialized; all objects passed by pointer must outlive it, limits[namespaces] are copied. */
 void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool *pool, const struct life *life,
 		const struct controller_ops *device, const struct io_limits *limits, uint32_t namespaces);
-/* Feature 06h; size of a namespace, and whether it is served; those that are, bit = number. */
+/* Feature 06h; size of a namespace, and whether it is served; bits of served ones, bit = number. */
 void fetch_set_write_cache(struct fetch *fetch, bool on);
 void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active);
 uint32_t fetch_active(const struct fetch *fetch);
 /* The controller was enabled: features have their defaults again. */
 void fetch_reset(struct fetch *fetch);
-/* Looks at the doorbells: a command waits that may be taken. Clock frozen. */
+/* Look at the doorbells: true if a command may be taken. Clock frozen. */
 bool fetch_finds(struct fetch *fetch);
-/* That one has been found: takes it and others, as many as a turn may. */
+/* After that: take the command and others, up to a turn's limit. */
 void fetch_commands(struct fetch *fetch);
 
 static inline bool fetch_possible(const struct fetch *fetch) { return fetch->pool->free && life_serves(fetch->life); }

@@ -1,4 +1,4 @@
-/* Virtual clock: how far device time may go, given what the host has promised (protocol/shm.h), and which queue is next. */
+/* Virtual clock: the limit of device time by the host's promises (protocol/shm.h), and the next queue. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/horizon.h"
 
@@ -59,21 +59,21 @@ void tournament_set(struct tournament *t, unsigned leaf, uint64_t key)
 		play(t, node /= 2);
 }
 
-/* Virtual clock: how far device time may go, given what the host has promised (protocol/shm.h), and which queue is next.
+/* Virtual clock: the limit of device time by the host's promises (protocol/shm.h), and the next queue.
  *
- * A queue's key is the device time at which it matters: that of its next command, if one is there, else the limit of its promise.
- * A command that follows a completion matters when that is posted, and has no key before.
- * Both lie reach_ns behind the host's own time, since a command needs that long to get here. A key in the future needs no look at
- * the host; a key that is due is either a command to fetch or a limit at which time must stand until the host has moved.
+ * A queue's key is the device time of its next event: the arrival of its next command, if one is there, else the limit of its promise. A
+ * command that follows a completion arrives when that is posted, and has no key before. Both are reach_ns after the host's own time,
+ * since a command needs that long to get here. A key in the future needs no look at the host; a due key is either a command to fetch or
+ * a limit at which time must stand until the host has moved.
  *
- * Everything here runs with the clock frozen, so neither the number of looks nor the number of wake-ups at limits that have
- * moved meanwhile costs an instruction: device time depends on what the host promised, never on when.
+ * Everything here runs with the clock frozen, so neither the number of looks nor the number of wake-ups at limits that have moved
+ * meanwhile costs an instruction: device time depends on the host's promises, never on when they were made.
  *
- * A message on the register link carries no time. It is acted upon where device time stands by all that the host had said before it
- * sent the message: each look first hears the link, then looks at the queues, and acts only if none of them lets time go on. */
+ * A message on the register link carries no time. It is acted upon where device time stands by all earlier words of the host: each look
+ * first hears the link, then looks at the queues, and acts only if no queue lets time advance. */
 
 enum { SPINS_BEFORE_SLEEP = 64, TURNS_PER_LOOK = 32 };
-enum { RETRY_NS = 100000 }; /* a full queue that is not open: nobody says when it will be read */
+enum { RETRY_NS = 100000 }; /* a full queue that is not open: its next read is unknown */
 
 static struct horizon *horizon_of(struct host_view *view) { return (struct horizon *)view; }
 HZ_STATIC_ASSERT(offsetof(struct horizon, view) == 0, "a view is its horizon");
@@ -112,14 +112,14 @@ static uint64_t limit_of(const struct submission_queue *sq, uint64_t seen, uint6
 	return caused_ns < horizon_ns ? caused_ns : horizon_ns;
 }
 
-/* UINT64_MAX is no time but the promise that nothing comes. */
+/* UINT64_MAX is not a time but the promise of no more commands. */
 static bool promise_possible(uint64_t horizon_ns) { return horizon_ns <= HZ_ARRIVAL_MOST_NS || horizon_ns == UINT64_MAX; }
 
-/* Not the host's word, so that breaks the queue. */
+/* Never a host's value: it breaks the queue. */
 static const uint64_t IMPOSSIBLE_NS = HZ_ARRIVAL_MOST_NS + 1;
 
-/* The next command follows a completion (HZ_ARRIVAL_FOLLOWS): until that is posted, nothing arrives on this queue. Then its time takes the
- * place of the rule, where the command behind it finds it. */
+/* The next command follows a completion (HZ_ARRIVAL_FOLLOWS): until that is posted, nothing arrives on this queue. Then its time
+ * replaces the rule, for the next command. */
 static uint64_t arrival_by_rule(const struct submission_queue *sq, uint64_t rule)
 {
 	const struct completion_ring *ring = &sq->cq->ring;
@@ -139,7 +139,7 @@ static uint64_t arrival_by_rule(const struct submission_queue *sq, uint64_t rule
 	return after_ns;
 }
 
-/* When the next command arrives: a time, TOURNAMENT_NEVER before that is known, or what cannot be. */
+/* Arrival of the next command: a time, TOURNAMENT_NEVER while unknown, or an impossible value. */
 static uint64_t next_arrival_ns(const struct submission_queue *sq)
 {
 	uint64_t arrival_ns = host_load64(&sq->clock->arrival_ns[sq->head]);
@@ -149,9 +149,9 @@ static uint64_t next_arrival_ns(const struct submission_queue *sq)
 	return arrival_ns > HZ_ARRIVAL_MOST_NS ? IMPOSSIBLE_NS : arrival_ns;
 }
 
-/* A message that waits for device time to stand (see above) has no place in device time if a host thread goes on without regard to it:
- * what was said before the message is seen at the first look at a queue, so what changes after that look was said later. Then the
- * message need not wait, and must not, since this may go on for ever. */
+/* A message that waits for device time to stand (see above) has no place in device time if a host thread advances without regard to it:
+ * every word before the message is seen at the first look at a queue, so a change after that look is later. Then the message need not
+ * wait, and must not, since such changes may never end. */
 static void note_progress(struct horizon *h, struct submission_queue *sq, uint64_t progress)
 {
 	if (control_link_waits(h->link) && sq->progress != progress && (h->seen_since_heard & queue_bit(sq->id)))
@@ -186,7 +186,7 @@ static void horizon_update(struct horizon *h, struct submission_queue *sq)
 	tournament_set(&h->next, sq->id - 1, later_by(key_ns, h->reach_ns));
 }
 
-/* The host learns what "now" was, in its own time. */
+/* Give the host the present device time. */
 static void note_opening(struct horizon *h, struct submission_queue *sq)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -214,8 +214,8 @@ static __attribute__((noinline)) bool find_opened_among(struct horizon *h)
 	return h->open_mask != before;
 }
 
-/* Until a whole round finds none: a queue opened before the horizon of another moved is seen before time goes on. True if there was
- * one. Called after each look that may have seen a queue move. Mostly there is no queue that could open. */
+/* Until a whole round finds none: a queue opened before another one's horizon moved is seen before time advances. True if there was one.
+ * Called after each look that may have seen a queue move. Mostly no queue can open. */
 static bool find_opened(struct horizon *h) { return h->queues->live_mask & ~h->open_mask && find_opened_among(h); }
 
 static void hear_link(struct horizon *h)
@@ -225,7 +225,7 @@ static void hear_link(struct horizon *h)
 	control_link_hear(h->link);
 }
 
-/* A turn's share of the link is to hear; only an overdue message is acted upon, since when that happens must not depend on when it came. */
+/* A turn only hears the link; it acts on an overdue message only, since the time of acting must not depend on the time of arrival. */
 static void horizon_listen(struct host_view *view, bool idle)
 {
 	struct horizon *h = horizon_of(view);
@@ -238,7 +238,7 @@ static void horizon_listen(struct host_view *view, bool idle)
 		control_link_act(h->link);
 }
 
-/* Begins a look: what is heard now was sent after the promises that are read next. Returns the bell for stand(). */
+/* Begin a look: messages heard now were sent after the promises read next. Returns the bell for stand(). */
 static uint32_t begin_look(struct horizon *h)
 {
 	uint32_t bell = host_bell(h->link->host);
@@ -248,7 +248,7 @@ static uint32_t begin_look(struct horizon *h)
 	return bell;
 }
 
-/* Ends a look that saw nothing move. False: the host will not move (see hil_port). */
+/* End a look that saw nothing move. False: the host will not move (see hil_port). */
 static bool stand(struct horizon *h, unsigned look, uint32_t bell)
 {
 	return control_link_act(h->link) || h->queues->admin_wanted || look < SPINS_BEFORE_SLEEP || host_wait(h->link->host, bell);
@@ -264,8 +264,8 @@ static void run_admin(struct horizon *h)
 static bool has_work(const struct horizon *h) { return h->queues->client->has_work(h->queues->client->ctx); }
 static bool is_quiet(const struct horizon *h) { return h->queues->client->is_quiet(h->queues->client->ctx); }
 
-/* Device time is about to stand for a host thread that may sleep until it has more completions than there are (wake_at). It asked for that
- * before the last one was posted, or it will see that one; so to look once is enough. `waiters` stays: that thread's own. */
+/* Device time is about to stand for a host thread that may sleep until it has further completions (wake_at). The thread set that before
+ * the last one was posted, or it will see that one; so one look is enough. `waiters` is the thread's own word. */
 static void rouse(struct horizon *h, const struct completion_queue *cq)
 {
 	if (host_load32(&cq->clock->waiters) && cq->ring.posted < host_load64(&cq->clock->wake_at))
@@ -293,7 +293,7 @@ static bool await_move(struct horizon *h, struct submission_queue *sq)
 	}
 }
 
-/* A command of sq is due: to be fetched here, or on the hart that serves it. */
+/* A command of sq is due: to be fetched here, or on the queue's hart. */
 static void take_due(struct horizon *h, struct submission_queue *sq)
 {
 	if (!sq->far) {
@@ -332,7 +332,7 @@ static bool horizon_settle(struct host_view *view)
 	return tournament_first_key(&h->next) > now_ns || settle_due(h, now_ns);
 }
 
-/* The first key may be an old promise: look until it does not move. That of a command which is there stays. */
+/* The first key may be an old promise: look until it does not move. The key of a present command does not change. */
 static uint64_t next_key(struct horizon *h)
 {
 	for (;;) {
@@ -349,8 +349,8 @@ static uint64_t next_key(struct horizon *h)
 	}
 }
 
-/* Nothing in the device, nothing promised: device time stands, the register link is all there is. Each message is acted upon by
- * itself: two that come close together cost what two messages cost. */
+/* Nothing in the device, nothing promised: device time stands, the register link is all there is. Each message is acted upon by itself:
+ * two messages close together cost as much as two apart. */
 static bool stand_by(struct horizon *h)
 {
 	for (unsigned look = 0;; look++) {
@@ -380,8 +380,8 @@ static bool sleep_until(struct horizon *h, uint64_t until_ns, uint64_t deadline_
 	return !lt_hart_knows_mail() && clock_now_ns() >= until_ns && until_ns != deadline_ns;
 }
 
-/* Waits, without leaving the freeze between two waits, until there is something to do other than to look at the host. A busy turn waits
- * too: that ends at once if there is more to do, and a turn to find out that there is not would cost as much as an event. */
+/* Wait, without leaving the freeze between two waits, until there is work other than to look at the host. A busy turn waits too: that
+ * ends at once if there is more to do, and a turn in vain would cost as much as an event. */
 static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns)
 {
 	struct horizon *h = horizon_of(view);
@@ -411,12 +411,12 @@ static bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t 
 	rouse(h, cq);
 	for (unsigned look = 0;; look++) {
 		uint32_t bell = begin_look(h);
-		bool open = host_load32(&cq->clock->open); /* first: what a closed queue has seen stays so */
+		bool open = host_load32(&cq->clock->open); /* first: a closed queue's `seen` does not change */
 		uint64_t seen = host_load64(&cq->clock->seen);
 
 		if (seen > number && seen <= cq->ring.posted)
 			return true;
-		if (!open) { /* device time goes on from look to look: this is where a message is acted upon */
+		if (!open) { /* device time advances from look to look: act on a message here */
 			control_link_act(h->link);
 			return false;
 		}
@@ -432,8 +432,8 @@ static uint64_t free_ns(const struct completion_queue *cq, uint64_t number)
 	return host_load64(&cq->clock->completed_ns[completion_ring_slot(&cq->ring, number)]) + host_load32(&cq->clock->turnaround_ns);
 }
 
-/* The oldest entry is free, and with it every further one that is by now: the next completions need not ask. A queue that was closed may
- * have entries that nobody has read. A call of its own: a freeze begins and ends in one place (tests/vclock/test_freeze.py). */
+/* The oldest entry is free, and with it every further one free by now: the next completions need not ask. A queue that was closed may
+ * have unread entries. noinline: a freeze begins and ends in one place (tests/vclock/test_freeze.py). */
 static __attribute__((noinline)) bool free_entries(struct horizon *h, struct completion_queue *cq)
 {
 	struct completion_ring *ring = &cq->ring;

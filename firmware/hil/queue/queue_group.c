@@ -8,7 +8,7 @@
 
 /* Doorbells under the real clock.
  *
- * A queue whose doorbell says something impossible is broken: it is reported once and then ignored until it is deleted. */
+ * A queue with an impossible doorbell value is broken: it is reported once and then ignored until it is deleted. */
 
 enum { TURNS_PER_LOOK = 32, BUSY_TURNS = 200, CALM_TURNS = 2000, NAP_NS = 50000, LONG_NAP_NS = 500000 };
 

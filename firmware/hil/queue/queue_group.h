@@ -19,11 +19,11 @@ struct doorbells {
 	uint64_t quiet_turns; /* turns without work */
 };
 
-/* What is named must outlive it. */
+/* All objects passed by pointer must outlive it. */
 void doorbells_init(struct doorbells *doorbells, struct queues *queues, struct completion *completion, struct control_link *link);
 
-/* Queue group: the queue pairs that one HIL hart serves, with all that serves them. The groups share the controller above, which lives on
- * the first one's hart. */
+/* Queue group: the queue pairs of one HIL hart, with all objects that serve them. The groups share the controller above, on the first
+ * one's hart. */
 
 struct queue_group {
 	struct lt_thread thread; /* of its hart */
@@ -37,13 +37,13 @@ struct queue_group {
 	struct horizon horizon;
 };
 
-/* On a HIL hart that is not the first. */
+/* On every HIL hart but the first. */
 struct far_group {
 	struct queue_group group;
 	struct far_view far;
 };
 
-/* What a group stands on; everything must outlive it, limits and client are copied. */
+/* Base of a group; everything must outlive it, limits and client are copied. */
 struct queue_group_base {
 	const struct hz_device_config *cfg;
 	const struct controller_ops *device;

@@ -1,11 +1,11 @@
-/* Queues: creation, deletion, rings, doorbell registers, and the life of the controller that they belong to. */
+/* Queues: creation, deletion, rings, doorbell registers, and the controller's life. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/queues.h"
 
 #include "hil/queue/relay.h"
 #include "lt/arch.h"
 
-/* The controller's life: which state may follow which. */
+/* The controller's life: legal successors of each state. */
 
 void life_set(struct life *life, enum life_state to)
 {
@@ -86,7 +86,7 @@ static void report_doorbell(struct queues *queues, enum nvme_async_event informa
 	queues->client->bad_doorbell(queues->client->ctx, information);
 }
 
-/* Admin queue's tail, or a tail that is checked when it is looked at. */
+/* Admin queue's tail, or a tail to be checked at the next look. */
 static void ring_sq(struct queues *queues, struct submission_queue *sq, uint32_t value)
 {
 	if (sq->broken)
@@ -126,7 +126,7 @@ void doorbell_write(struct queues *queues, unsigned id, bool is_cq, uint32_t val
 		ring_sq(queues, &queues->sq[id], value);
 }
 
-/* Queue objects: creation, deletion, and what a controller reset leaves. */
+/* Queue objects: creation, deletion, and remains after a controller reset. */
 
 void queues_init(struct queues *queues, void *region, uint32_t workers, struct host *host, struct host_view *view,
 		 const struct queue_client *client)
@@ -138,7 +138,7 @@ void queues_init(struct queues *queues, void *region, uint32_t workers, struct h
 	queues->client = client;
 }
 
-/* The hart that serves the queue gets copies. It looks at them when the first command is granted. */
+/* The queue's hart gets copies. It reads them when the first command is granted. */
 static __attribute__((noinline)) void lend_cq(struct queues *queues, struct completion_queue *cq)
 {
 	struct relay *relay = relay_of(queues->relays, cq);
@@ -258,7 +258,7 @@ void queues_clear(struct queues *queues)
 	queues->admin_wanted = false;
 }
 
-/* Its host thread may be waiting for a completion that will not come. */
+/* Its host thread may be waiting for a completion that will never come. */
 void queues_break_sq(struct queues *queues, struct submission_queue *sq)
 {
 	sq->broken = true;

@@ -1,4 +1,4 @@
-/* Queues: objects, rings, doorbell registers, and the life of the controller that they belong to. */
+/* Queues: objects, rings, doorbell registers, and the controller's life. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_QUEUE_QUEUES_H
 #define HIL_QUEUE_QUEUES_H
@@ -14,7 +14,7 @@
 
 struct completion_ring {
 	struct nvme_cqe *slot;
-	uint64_t posted, freed; /* entries ever posted, and consumed by the host as far as we know */
+	uint64_t posted, freed; /* entries ever posted, and consumed by the host, as known here */
 	uint32_t depth, tail;   /* tail = posted mod depth */
 	uint32_t head;          /* freed mod depth */
 	uint16_t phase;         /* of the next entry: 1 in the first round */
@@ -25,9 +25,9 @@ void completion_ring_init(struct completion_ring *ring, void *slots, uint32_t de
 static inline bool completion_ring_full(const struct completion_ring *ring) { return ring->posted - ring->freed == ring->depth - 1; }
 /* Requires room. status without phase. The last dword is stored last: a host that sees the phase sees the whole entry. */
 void completion_ring_post(struct completion_ring *ring, const struct nvme_cqe *cqe);
-/* Another copy of this ring has posted `entries`, for which there was room. */
+/* Another copy of this ring has posted `entries`, with room checked there. */
 void completion_ring_pass(struct completion_ring *ring, uint32_t entries);
-/* The host's head doorbell. False: beyond what was posted, nothing changed. */
+/* The host's head doorbell. False: beyond the posted entries, nothing changed. */
 bool completion_ring_free_to(struct completion_ring *ring, uint32_t head);
 /* The host's count of consumed entries. False: impossible, nothing changed. */
 bool completion_ring_free_count(struct completion_ring *ring, uint64_t freed);
@@ -39,44 +39,44 @@ static inline uint32_t completion_ring_slot(const struct completion_ring *ring, 
 	return ring->tail >= back ? ring->tail - back : ring->tail + ring->depth - back;
 }
 
-/* How the HIL knows what the host has done to its queues: by doorbells under the real clock (doorbells.c), by promises under the virtual
- * one (horizon.c), by the first HIL hart on all others (relay.c). A view is the first member of the struct behind it. */
+/* The HIL's view of the host's queues: by doorbells under the real clock (queue_group.c), by promises under the virtual one (horizon.c),
+ * by the first HIL hart on all others (relay.c). A view is the first member of the struct behind it. */
 
 struct completion_queue;
 struct submission_queue;
 
 struct host_view {
-	/* An entry that is posted carries the time at which the host has it, so it need not be posted at that time. */
+	/* A posted entry has the time at which the host gets it, so it need not be posted at that time. */
 	bool dated;
 	/* One turn's share of the register link: while the device is busy, often enough for a host that wants to reset it. Clock frozen. */
 	void (*listen)(struct host_view *view, bool idle);
-	/* Brings queues.ready_mask up to device time now, waiting for the host where that needs it. False: gave up. Clock frozen. */
+	/* Bring queues.ready_mask up to the present device time, waiting for the host if needed. False: gave up. Clock frozen. */
 	bool (*settle)(struct host_view *view);
 	/* The end of a turn; unless it was busy, waits for something to do, at most until deadline_ns. Clock frozen. */
 	void (*rest)(struct host_view *view, bool busy, uint64_t deadline_ns);
-	/* Our own doing has changed what the host may do next with sq: a fetch, a completion. Clock frozen. */
+	/* The device has fetched or completed, which changes the host's next moves on sq. Clock frozen. */
 	void (*fetched)(struct host_view *view, struct submission_queue *sq);
 	void (*completed)(struct host_view *view, struct submission_queue *sq);
 	/* A completion of sq is posted next, behind no order point. NULL on the first HIL hart. Clock frozen. */
 	void (*announce)(struct host_view *view, struct submission_queue *sq);
-	/* The ring is full: frees what the host has consumed. False: no room; completion_unpark is called once there may be some. */
+	/* The ring is full: free entries consumed by the host. False: no room; completion_unpark is called once there may be some. */
 	bool (*make_room)(struct host_view *view, struct completion_queue *cq);
 	/* No command is taken from sq any more. */
 	void (*forget)(struct host_view *view, struct submission_queue *sq);
 };
 
-/* What the queues tell the controller above them. Given at init, so that nothing here calls upward by name. */
+/* Notices from the queues to the controller above. Given at init, so that nothing here calls upward by name. */
 
 struct submission_queue;
 
-/* A command that ended with an error. */
+/* A failed command. */
 struct failure {
 	uint16_t sq, cid, status;
 	uint32_t nsid;
 	uint64_t lba;
 };
 
-/* Data that differ from the host's are what it asked about: the media are good. */
+/* Data that differ from the host's are the answer to its question: the media are good. */
 static inline bool failure_is_of_media(uint16_t status)
 {
 	return (status & NVME_SCT_MASK) == NVME_SCT_MEDIA && (status & ~NVME_DNR) != NVME_COMPARE_FAILURE;
@@ -84,9 +84,9 @@ static inline bool failure_is_of_media(uint16_t status)
 
 struct queue_client {
 	void *ctx;
-	/* A completion that is about to be posted tells an error. */
+	/* A completion about to be posted has an error status. */
 	void (*failed)(void *ctx, const struct failure *failure);
-	/* A queue that is being deleted has sent its last completion. */
+	/* A queue being deleted has sent its last completion. */
 	void (*drained)(void *ctx, struct submission_queue *sq);
 	/* The controller resets or shuts down, and one command less is in the device. */
 	void (*left)(void *ctx);
@@ -100,9 +100,9 @@ struct queue_client {
 	bool (*is_quiet)(void *ctx);
 };
 
-/* Queue pairs of one HIL hart: what a submission and a completion queue are, and which of them exist, are ready, hold parked completions.
- * Id 0 is the admin pair. One hart touches them, so there are no locks. The first HIL hart has all queues, also those
- * that another hart serves; that one has a copy of its own (relay.h). */
+/* Queue pairs of one HIL hart: submission and completion queues, and masks of existing, ready and parked ones. Id 0 is the admin pair.
+ * One hart touches them, so there are no locks. The first HIL hart has all queues; another hart that serves some has copies of those
+ * (relay.h). */
 
 enum { QUEUES = HZ_MAX_IO_QUEUES + 1 };
 
@@ -120,7 +120,7 @@ struct submission_queue {
 	uint32_t doorbell;    /* last tail written through the register */
 	uint32_t outstanding; /* fetched, CQE not posted */
 	uint16_t id, worker;
-	uint16_t delete_cid; /* of the Delete command that waits for outstanding == 0 */
+	uint16_t delete_cid; /* of the Delete command waiting for outstanding == 0 */
 	bool live, deleting;
 	bool broken;  /* an illegal doorbell was seen: ignored until deleted */
 	bool pending; /* virtual clock: the next command is known, its key in the tournament is its time */
@@ -130,7 +130,7 @@ struct submission_queue {
 struct completion_queue {
 	struct completion_ring ring;
 	struct hz_queue_clock *clock;
-	struct command *parked_first, **parked_last; /* completions that wait for room */
+	struct command *parked_first, **parked_last; /* completions waiting for room */
 	struct lt_timer retry;                       /* virtual clock: when the host will have made room */
 	uint64_t crossed_ns;                         /* … and when the last entry's data have crossed the link */
 	struct queues *queues;
@@ -143,7 +143,7 @@ struct completion_queue {
 struct queues {
 	/* I/O queues only: bit i is queue i + 1 */
 	uint64_t live_mask;   /* the submission queue exists and is not being deleted */
-	uint64_t ready_mask;  /* it has a command that may be fetched now */
+	uint64_t ready_mask;  /* a command may be fetched now */
 	uint64_t parked_mask; /* the completion queue has parked completions */
 	bool admin_wanted;    /* admin commands or late answers wait for their turn */
 	struct host_view *view;
@@ -174,7 +174,7 @@ void queues_remove_sq(struct submission_queue *sq);
 void queues_remove_cq(struct queues *queues, struct completion_queue *cq);
 /* The controller was reset, nothing is in flight or parked: no queue is left. */
 void queues_clear(struct queues *queues);
-/* Completions wait for room on the hart that serves cq: it is told once there is some. Clock frozen. */
+/* Completions wait for room on cq's hart: notify it once there is some. Clock frozen. */
 void queues_relay_room(struct queues *queues, struct completion_queue *cq);
 /* The host broke the queue's protocol: it is reported once and then ignored until the queue is deleted. */
 void queues_break_sq(struct queues *queues, struct submission_queue *sq);
@@ -182,10 +182,10 @@ void queues_break_cq(struct queues *queues, struct completion_queue *cq);
 
 /* Doorbells written through registers: tails and heads of the queues, of the admin pair at once, of others when they are looked at. */
 
-/* The controller is ready; id < QUEUES. What the doorbell does not allow is told to the client. Clock frozen. */
+/* The controller is ready; id < QUEUES. Doorbell violations are reported to the client. Clock frozen. */
 void doorbell_write(struct queues *queues, unsigned id, bool is_cq, uint32_t value);
 
-/* What the controller is doing about CC.EN and CC.SHN: the queues look at it, controller/life_cycle.c changes it. */
+/* The controller's progress on CC.EN and CC.SHN: the queues read it, controller/life_cycle.c changes it. */
 
 enum life_state {
 	LIFE_DISABLED, /* CC.EN = 0, nothing in flight */
@@ -199,7 +199,7 @@ struct life {
 	enum life_state state; /* one setter: life_set */
 	enum life_shutdown shutdown;
 	uint32_t number; /* how often it was enabled: ftl_request.life */
-	bool abandoning; /* the device has not yet given back everything of the life that ended */
+	bool abandoning; /* the device has not yet given back everything of the ended life */
 };
 
 void life_set(struct life *life, enum life_state to);

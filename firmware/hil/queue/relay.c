@@ -1,4 +1,4 @@
-/* HIL harts: what the first grants to the others, and what these report. */
+/* HIL harts: grants from the first to the others, and their reports. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/relay.h"
 
@@ -100,7 +100,7 @@ static void pass_posted(struct relay *relay, struct submission_queue *sq)
 	relay->queue[sq->id].posted_heard = posted;
 }
 
-/* All rings before the first look at the host, which may have consumed from each. */
+/* All rings before the first look at the host, since the host may have consumed entries of each. */
 void relay_hear_posted(struct relay *relay, struct queues *queues)
 {
 	uint64_t mask = lt_swap(&relay->posted_mask, 0);
@@ -206,7 +206,7 @@ void relays_add_missed(const struct relays *relays, uint64_t *errors, uint64_t *
 	}
 }
 
-/* A HIL hart that is not the first: takes up grants and orders, tells of completions. All of it with the clock frozen. */
+/* A HIL hart other than the first: takes up grants and orders, reports completions. All of it with the clock frozen. */
 
 static struct far_view *far_of(struct host_view *view) { return (struct far_view *)view; }
 HZ_STATIC_ASSERT(offsetof(struct far_view, view) == 0, "a view is its far view");
@@ -223,7 +223,7 @@ static void wake_home(struct relay *relay)
 static void far_listen(struct host_view *view, bool idle) { (void)view, (void)idle; }
 static void far_forget(struct host_view *view, struct submission_queue *sq) { (void)view, (void)sq; }
 
-/* An order that lets nothing in is obeyed when nothing is in flight. */
+/* An order that admits nothing is obeyed once nothing is in flight. */
 static void tell_if_quiet(struct far_view *far)
 {
 	if (life_serves(&far->life) || completion_in_flight(far->completion))
@@ -283,7 +283,7 @@ static void take_room(struct far_view *far)
 	}
 }
 
-/* Grants are taken before orders and looked at behind them: so none of a life that is over survives, and none comes too early. */
+/* Take grants before orders, apply them after: so no grant of an ended life survives, and none is applied too early. */
 static bool far_settle(struct host_view *view)
 {
 	struct far_view *far = far_of(view);
@@ -318,8 +318,8 @@ static void far_fetched(struct host_view *view, struct submission_queue *sq)
 		far->queues->ready_mask |= queue_bit(sq->id);
 }
 
-/* What the home must know before the host can see the completion. Nothing from the last word to the completion is an order point, so no
- * other hart runs in between under the virtual clock. */
+/* The home must know this before the host can see the completion. No order point between its last word and the completion, so no other
+ * hart runs in between under the virtual clock. */
 static void far_announce(struct host_view *view, struct submission_queue *sq)
 {
 	struct relay *relay = far_of(view)->relay;

@@ -1,4 +1,4 @@
-/* The only part of libc that firmware uses: the freestanding compiler brings no string.h of its own. */
+/* The firmware's only part of libc: the freestanding compiler brings no string.h of its own. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PLATFORM_LIBC_STRING_H
 #define PLATFORM_LIBC_STRING_H

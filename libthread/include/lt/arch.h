@@ -18,15 +18,15 @@
  *   void     lt_preset(lt_word *w, uint64_t v);     plain write while no other hart can reach the word yet
  *   bool     lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
  *            returns true once *w != value may hold, false at the deadline (LT_FOREVER: none); may return true early,
- *            so look again. Whoever changes the word must call lt_kick(the waiting hart) afterwards.
+ *            so look again. After a change of the word its writer must call lt_kick(the waiting hart).
  *            Costs no host time while waiting under the virtual clock; WFI on plain QEMU.
- *   uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);  waits like lt_wait_while(w, 0, deadline_ns), then takes what
- *            has come: returns the word and leaves 0 (acquire + release); 0: nothing yet. For the only hart that takes.
+ *   uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns);  waits like lt_wait_while(w, 0, deadline_ns), then takes the
+ *            word: returns it and leaves 0 (acquire + release); 0: nothing yet. For the only hart that takes.
  *            This is how a hart is idle, and the only wait that may stand inside clock_freeze: its clock jumps to the end of it.
  *   uint64_t lt_spin_while(const lt_word *w, uint64_t value);  the lock waiter's form: no deadline, no WFI, needs no
  *            kick.
  *            Returns the value read (acquire): not `value` if there was nothing to wait for, `value` after a wait.
- *   void     lt_relax(void);                        between two retries of an atomic that failed
+ *   void     lt_relax(void);                        between two retries of a failed atomic
  *   unsigned lt_hart_id(void);
  *   uint64_t clock_now_ns(void);                    device time; virtual: slot.now_ns, real: rdtime scaled, host:
  *                                                   host_clock.h
@@ -34,7 +34,7 @@
  *   void     lt_note_waiting(class, index, since_ns), lt_note_not_waiting(void);  for the deadlock dump of the virtual
  *                                                   clock
  *   void     lt_tell_lock(event, class, index, site);  for the virtual clock's ledger of locks, clock frozen
- *   void     lt_tell_had(logical_lock);             for the same ledger: a logical lock was had (lt/logical.h); a constant
+ *   void     lt_tell_had(logical_lock);             for the same ledger: a logical lock was taken (lt/logical.h); a constant
  *   void     lt_tell_request(event, request);        for the virtual clock's account of requests (vclock_abi.h); a constant event
  *   void     lt_tell_flash_read(request, begin_ns, cells_end_ns, end_ns);  for the same, clock frozen
  *   void     lt_tell_links(request, until_ns);         for the same, clock frozen
@@ -43,10 +43,10 @@
  *                                                   no effect
  *   void     clock_freeze(void), clock_thaw(void);  code between costs no device time (nests): data movement, MMIO,
  *                                                   statistics. While a clock stands still no other hart passes it, so code
- *                                                   between never waits for what another hart does
- *   void     lt_may_wait(const char *what);         says so: `what` may have to wait for another hart, whether or not it does
+ *                                                   between never waits for another hart
+ *   void     lt_may_wait(const char *what);         a note: `what` may have to wait for another hart, even if it does not
  *                                                   this time. Host: fails the run if the clock is frozen; bare metal: nothing,
- *                                                   the virtual clock ends a run in which it happens
+ *                                                   the virtual clock ends the run if it happens
  *   void     lt_kick(unsigned hart);                end another hart's WFI (IPI); no effect under the virtual clock
  *   void     lt_guard(void *start, size_t bytes, size_t apart);
  *                                                   these bytes may be used, the `apart` bytes behind them not (AddressSanitizer)

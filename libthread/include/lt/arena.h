@@ -1,8 +1,7 @@
-/* Boot-time bump allocator: every structure is carved once from one region; nothing is ever freed, nothing is allocated
- * later.
+/* Boot-time bump allocator: every structure is carved once from one region; nothing is ever freed, nothing is allocated later.
  *
- * It can keep a ledger: who allocated what, how much, and what kind of memory a controller would hold it in. Since the ledger is written
- * where memory is taken, it cannot leave anything out. */
+ * It can keep a ledger: owner, name and size of each allocation, and the kind of memory that a controller would use. The allocator
+ * itself writes the ledger, so nothing is missing. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_ARENA_H
 #define LT_ARENA_H
@@ -14,9 +13,9 @@
 extern "C" {
 #endif
 
-/* What a controller needs memory for. */
+/* Uses of memory in a controller. */
 enum arena_use {
-	ARENA_STATE, /* state, lists and caches, which every access looks at */
+	ARENA_STATE, /* state, lists and caches, touched by every access */
 	ARENA_TABLE, /* whole tables */
 	ARENA_DATA,  /* data on their way: of no use to anybody while the device mounts */
 	ARENA_MODEL, /* nothing: it exists only because the device is emulated, or to measure it */
@@ -24,10 +23,10 @@ enum arena_use {
 	ARENA_USES
 };
 
-/* All that one owner has of one name. */
+/* All allocations of one owner with one name. */
 struct arena_line {
 	const char *owner, *what;
-	size_t bytes; /* as asked for; what alignment takes is in no line */
+	size_t bytes; /* as requested; alignment is in no line */
 	enum arena_use use;
 };
 enum { ARENA_LINES = 192 };
@@ -39,11 +38,11 @@ struct arena_ledger {
 struct arena {
 	uint8_t *base;
 	size_t bytes, used;
-	size_t apart;      /* bytes left behind each piece that nobody may touch, which a host program's sanitizer checks; 0 on a device */
-	size_t lent;       /* bytes at the end that are borrowed */
-	size_t blank;      /* bytes from the start that hold zeros until they are handed out: nothing of them was ever lent and returned */
-	const char *owner; /* whose allocations these are, for the ledger */
-	struct arena_ledger *ledger; /* NULL: nobody keeps one */
+	size_t apart;                /* guard bytes behind each piece, checked by a host program's sanitizer; 0 on a device */
+	size_t lent;                 /* bytes at the end that are lent */
+	size_t blank;                /* bytes from the start that are zero until handed out: no part of them was ever lent and returned */
+	const char *owner;           /* owner of the present allocations, for the ledger */
+	struct arena_ledger *ledger; /* NULL: none */
 };
 
 /* Of this memory, with nothing in it. */
@@ -54,7 +53,7 @@ static inline struct arena arena_of(void *base, size_t bytes, size_t apart)
 	return arena;
 }
 
-/* Of memory that holds zeros: what is allocated needs none, and what nobody looks at is never touched. */
+/* Of zeroed memory: allocations are not cleared again, and unused memory is never touched. */
 static inline struct arena arena_of_blank(void *base, size_t bytes)
 {
 	struct arena arena = arena_of(base, bytes, 0);
@@ -63,17 +62,18 @@ static inline struct arena arena_of_blank(void *base, size_t bytes)
 	return arena;
 }
 
-/* Zeroed memory, aligned to a cache line. Too little left: lt_fail names the caller's `what` and both sizes. State. */
+/* Zeroed memory, aligned to a cache line. On shortage lt_fail reports the caller's `what` and both sizes. State. */
 void *arena_alloc(struct arena *arena, size_t count, size_t bytes, const char *what);
 /* The same for tables, and for data. */
 void *arena_alloc_table(struct arena *arena, size_t count, size_t bytes, const char *what);
 void *arena_alloc_data(struct arena *arena, size_t count, size_t bytes, const char *what);
-/* … without the zeros, which take the harts' time where memory is not blank: for what is written before it is read. Data, and a table. */
+/* … without the zeros, for memory that is written before it is read: clearing costs the harts time unless memory is blank. Data, and a
+ * table. */
 void *arena_alloc_raw(struct arena *arena, size_t count, size_t bytes, const char *what);
 void *arena_alloc_raw_table(struct arena *arena, size_t count, size_t bytes, const char *what);
-/* The same for what no controller would hold. */
+/* The same for memory that no controller would have. */
 void *arena_alloc_model(struct arena *arena, size_t count, size_t bytes, const char *what);
-/* So many bytes of what was allocated last are no controller's: counters inside a structure. */
+/* That many bytes of the last allocation are no controller's: counters inside a structure. */
 void arena_part_is_model(struct arena *arena, size_t bytes, const char *what);
 /* Until the next arena_return_all: from the other end; and without the zeros. */
 void *arena_borrow(struct arena *arena, size_t count, size_t bytes, const char *what);

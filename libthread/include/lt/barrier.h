@@ -16,7 +16,7 @@ struct lt_barrier {
 };
 
 void lt_barrier_init(struct lt_barrier *barrier, uint32_t parties);
-/* What every party did before is visible to every party afterwards. True for the one that came last. */
+/* All earlier stores of every party are visible to every party afterwards. True for the last one to arrive. */
 bool lt_barrier_wait(struct lt_barrier *barrier);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Bit search: one instruction (Zbb), where the compiler's builtins would be a call on a core without. */
+/* Bit search: one instruction (Zbb); the compiler's builtins would be a call on a core without it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_BITS_H
 #define LT_BITS_H

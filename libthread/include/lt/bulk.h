@@ -1,5 +1,5 @@
-/* Bulk work on memory: what DMA engines and checksum units of a controller do. It belongs where the clock is frozen, so it costs no device
- * time; there the plugin of the virtual clock does it for the hart, at the host's speed. */
+/* Bulk work on memory: work of a controller's DMA engines and checksum units. Call with the clock frozen, so that it costs no device
+ * time; the plugin of the virtual clock then does it for the hart, at the host's speed. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_BULK_H
 #define LT_BULK_H
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Any hart; as plain accesses to both ends, which are apart from each other. */
+/* Any hart; as plain accesses to both ends. They must not overlap. */
 void bulk_copy(void *dst, const void *src, size_t bytes);
 void bulk_fill(void *dst, uint8_t value, size_t bytes);
 /* As hz_lanes_mix. */

@@ -1,5 +1,5 @@
-/* Engines: hardware that a hart stands in for, because the emulated machine has none. What an engine does at its own times costs the
- * hart no instructions: it runs with the clock frozen. */
+/* Engines: hardware simulated by a hart, because the emulated machine has none. An engine's work at its own times costs the hart no
+ * instructions: it runs with the clock frozen. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_ENGINE_H
 #define LT_ENGINE_H
@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 struct lt_engine;
-/* On the engine's hart, clock frozen: does what is due at now_ns, and sets due_ns to what comes next, after now_ns. */
+/* On the engine's hart, clock frozen: do the work due at now_ns, and set due_ns to the next time, after now_ns. */
 typedef void lt_engine_fn(struct lt_engine *engine, uint64_t now_ns);
 struct lt_engine {
 	struct lt_engine *next; /* of the same hart */

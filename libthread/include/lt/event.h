@@ -40,10 +40,9 @@ struct lt_timer {
 	uint32_t order; /* of arming, among equal deadlines */
 	lt_timer_fn *run;
 };
-/* Call run on this hart at deadline_ns or as soon after as the hart is free; equal deadlines fire in arming order.
- * Re-arming moves it. O(log n). Only the hart that armed it may cancel it. The heap's capacity is fixed at
- * lt_harts_init; more fail the run. Disarmed when run begins, so run may arm it again; it then fires in a later turn,
- * even if already due. */
+/* Call run on this hart at deadline_ns or as soon after as the hart is free; equal deadlines fire in arming order. Re-arming moves it.
+ * O(log n). Only its hart may cancel it. The heap's capacity is fixed at lt_harts_init; more fail the run. Disarmed when run begins, so
+ * run may arm it again; it then fires in a later turn, even if already due. */
 void lt_timer_arm(struct lt_timer *timer, uint64_t deadline_ns, lt_timer_fn *run);
 void lt_timer_cancel(struct lt_timer *timer); /* no effect if not armed */
 

@@ -1,10 +1,9 @@
-/* Spin locks: one set of verbs over all kinds of lt/lock_kinds.def; every lock belongs to a class, which has a kind and a place in
- * the order of acquisition; with statistics.
+/* Spin locks: one set of verbs over all kinds of lt/lock_kinds.def; every lock belongs to a class with a kind and a place in the order
+ * of acquisition; with statistics.
  *
- * A waiter node is the caller's (on its stack) so that MCS spins locally and each acquisition has its own state; it
- * lives from acquire to release. No lock may be held across an event handler's return or lt_hart_wait. Nothing but
- * lt_lock_try may stand inside clock_freeze: it might wait for another hart. Statistics are counted with the clock
- * frozen: device time is the same at every level. */
+ * A waiter node is the caller's (on its stack) so that MCS spins locally and each acquisition has its own state; it lives from acquire
+ * to release. No lock may be held across an event handler's return or lt_hart_wait. Nothing but lt_lock_try may stand inside
+ * clock_freeze: it might wait for another hart. Statistics are counted with the clock frozen: device time is the same at every level. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_H
 #define LT_LOCK_H
@@ -19,7 +18,7 @@
 extern "C" {
 #endif
 
-/* What the user of this library says of a class of locks. */
+/* A class of locks, as defined by the library's user. */
 struct lt_lock_class {
 	const char *name; /* for messages */
 	uint8_t kind;     /* enum lt_lock_kind */
@@ -27,36 +26,35 @@ struct lt_lock_class {
 	uint32_t shards;  /* 0: each lock is one of its own; n: locks of the same shard are one and the same */
 };
 enum { LT_MAX_LOCK_SHARDS = 4096 };
-/* Shard of an index, below shards: neighbours are spread, and whatever comes at equal distances. */
+/* Shard of an index, below shards: spreads neighbours, and indices at equal distances. */
 uint32_t lt_lock_shard(uint32_t index, uint32_t shards);
 /* Before the harts run: the classes, numbered as in the table, at most HZ_MAX_LOCK_CLASSES, and the level of statistics. Locks of an
  * earlier call must not be used any more. */
 void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, unsigned count, enum lt_stats_level level, unsigned harts);
-/* Next, before the first lt_lock_init: so many harts are a cluster, by their numbers, for kind cohort; without this call, 4. */
+/* Next, before the first lt_lock_init: that many harts are a cluster, by their numbers, for kind cohort; default 4. */
 void lt_locks_cluster(unsigned harts);
-/* Also before the first lt_lock_init: one lock, of that class, stands for all locks of all others. Its level must be below theirs, since it
- * is taken with the first of them and released with the last. */
+/* Also before the first lt_lock_init: one lock, of that class, replaces all locks of all others. Its level must be below theirs, since
+ * it is taken with the first of them and released with the last. */
 void lt_locks_share_one(unsigned lock_class);
-/* What is initialized from here on shares no lock with what was before: shards, and the one lock, are new ones. Its indices, below
- * LT_LOCKS_APART, are reported beyond those of all before. */
+/* Locks initialized from here on share nothing with earlier ones: shards, and the one lock, are new. Their indices, below
+ * LT_LOCKS_APART, are reported beyond all earlier ones. */
 void lt_locks_apart(void);
 enum { LT_LOCKS_APART = 1 << 28 };
-/* Any time before first use, on one hart. index names the instance within its class (number of what it protects, shard…). Takes memory
- * from the arena of lt_locks_init. */
+/* Any time before first use, on one hart. index numbers the instance within its class (number of the protected object, shard…). Takes
+ * memory from the arena of lt_locks_init. */
 void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index);
 void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node);
 /* Never waits; false leaves no trace but in the ledger. */
 bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node);
-/* By the hart that acquired, with the same node. */
+/* By the hart of the acquisition, with the same node. */
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node);
-/* Reading what the lock protects: beside other readers where the kind lets them (rw), else like the two above. Not recursive, no upgrade: a
- * reader that asked again behind a waiting writer would wait for itself. */
+/* Shared acquisition, with other readers if the kind has them (rw), else like the two above. Not recursive, no upgrade: a second read
+ * behind a waiting writer would deadlock. */
 void lt_lock_read(struct lt_lock *lock, struct lt_lock_node *node);
 void lt_lock_read_end(struct lt_lock *lock, struct lt_lock_node *node);
-/* Fill up to max entries with the statistics of every lock that was ever acquired (those that are one and the same are one entry, whose
- * index is that of its shard), beginning with the first-th; returns how many exist. Takes each lock, which may mean to wait for it, and
- * reads it with the clock frozen;
- * the caller must hold none. p99 is exact below 16 ns, else at most 1/8 too high. Level off: nothing is counted. hold_*: level all only. */
+/* Fill up to max entries with the statistics of every lock ever acquired (a shard's locks are one entry, with the shard's index),
+ * beginning with the first-th; returns how many exist. Takes each lock, perhaps after a wait, and reads it with the clock frozen; the
+ * caller must hold none. p99 is exact below 16 ns, else at most 1/8 too high. Level off: nothing is counted. hold_*: level all only. */
 uint32_t lt_lock_report(struct hz_lock_entry *out, uint32_t first, uint32_t max);
 /* All counters to zero, lock by lock; waits as lt_lock_report does. */
 void lt_lock_stats_reset(void);

@@ -21,19 +21,19 @@ struct lt_lock {
 	/* tas, ttas, backoff: 1 = held; ticket, rw, cohort: next number to give out; mcs: last node; clh: last cell and its use count */
 	LT_OWN_LINE lt_word word;
 	LT_OWN_LINE lt_word
-		serving; /* ticket, cohort: the number that holds the lock; on its own line, waiters watch it; rw: … that a reader may enter with */
-	LT_OWN_LINE lt_word left; /* rw: how many have left: the number that a writer may enter with */
+		serving; /* ticket, cohort: the holder's number; on its own line, waiters watch it; rw: … of the next reader to enter */
+	LT_OWN_LINE lt_word left; /* rw: number of released acquisitions: the number of the next writer to enter */
 
 	/* Constant after lt_lock_init. */
-	LT_OWN_LINE struct lt_lock *at; /* what is taken: this one, or the first of its shard, whose fields count then */
+	LT_OWN_LINE struct lt_lock *at; /* the lock actually taken: this one, or the first of its shard; its fields then count */
 	const struct lt_lock_ops *ops;
 	struct lt_lock_stats *stats; /* NULL: level off */
-	struct lt_lock *registered;  /* next in the list of locks that are taken */
+	struct lt_lock *registered;  /* next in the list of locks in use */
 	uint32_t index;
 	uint8_t lock_class, kind;
 	const struct lt_lock_class *described;
 	struct lt_cohort *cohort; /* cohort: one for each cluster */
-	struct lt_lock *one;      /* of a part: the lock that stands for it */
+	struct lt_lock *one;      /* of a part: its one lock */
 };
 
 #endif

@@ -1,9 +1,8 @@
-/* Pool of preallocated objects, a share for each hart: this is where back-pressure lives.
+/* Pool of preallocated objects, a share for each hart: the point of back-pressure.
  *
- * Taking and giving back on the owning hart costs no atomic operation. An object given back on another hart returns to
- * its owner's share through a list that the owner takes over when its own is empty, or at once when somebody waits
- * there. An empty share gives NULL; the taker parks a waiter and is handed the next object that comes back, first come,
- * first served. Nothing ever spins. */
+ * Taking and giving back on the owning hart costs no atomic operation. An object given back on another hart returns to its owner's share
+ * through a list. The owner takes that list over when its own is empty, or at once when there is a waiter. An empty share gives NULL;
+ * the taker parks a waiter and is handed the next returned object, first come, first served. Nothing ever spins. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_POOL_H
 #define LT_POOL_H

@@ -14,7 +14,7 @@
 void bulk_copy(void *dst, const void *src, size_t bytes) { memcpy(dst, src, bytes); }
 void bulk_fill(void *dst, uint8_t value, size_t bytes) { memset(dst, value, bytes); }
 
-/* A sanitizer looks at all of it at once, and not at each word of the loop: for a sector that took as long as everything else. */
+/* A sanitizer checks all of it at once, and not each word of the loop: that took as long for a sector as everything else. */
 #if defined(HZ_SANITIZED_ADDRESSES)
 void bulk_lanes(struct hz_lanes *lanes, const void *data, size_t bytes)
 {

@@ -68,7 +68,7 @@ static void sleep_on(uint32_t *kicks, uint32_t seen, uint64_t ns)
 	syscall(SYS_futex, kicks, FUTEX_WAIT_PRIVATE, seen, &limit, NULL, 0);
 }
 
-/* The kick counter is read before the word: a kick after a change that we did not see ends the futex wait. */
+/* The kick counter is read before the word: a kick after a change not seen here ends the futex wait. */
 static bool wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns)
 {
 	uint32_t *kicks = &doorbell[lt_host_hart].kicks;
@@ -103,8 +103,8 @@ void lt_kick(unsigned hart)
 	syscall(SYS_futex, &doorbell[hart].kicks, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* A thread that yields stays runnable, and on a busy machine is given turn after turn while the one it waits for has none: with a fair lock
- * and more threads than cores each hand-over would cost a round of them all. So it sleeps now and then. */
+/* A thread that yields stays runnable, and on a busy machine it may get turn after turn while the thread it waits for gets none: with a
+ * fair lock and more threads than cores each hand-over would cost a round of them all. So it sleeps now and then. */
 static void give_way(void)
 {
 	static __thread unsigned yields;

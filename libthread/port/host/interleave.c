@@ -1,4 +1,4 @@
-/* The interleaver: harts as coroutines, of which a seeded choice lets one go on at each access to a shared word. */
+/* The interleaver: harts as coroutines; a seeded choice resumes one of them at each access to a shared word. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "interleave.h"
 
@@ -17,24 +17,24 @@ static void leave_stack(void **save, const void *bottom, size_t size) { __saniti
 static void enter_stack(void *save, const void **bottom, size_t *size) { __sanitizer_finish_switch_fiber(save, bottom, size); }
 static void forget_frames(void) { __asan_handle_no_return(); }
 #else
-/* Without AddressSanitizer nobody needs to hear of another stack. */
+/* Without AddressSanitizer switches of stacks need no report. */
 static void leave_stack(void **save, const void *bottom, size_t size) { (void)save, (void)bottom, (void)size; }
 static void enter_stack(void *save, const void **bottom, size_t *size) { (void)save, (void)bottom, (void)size; }
 static void forget_frames(void) {}
 #endif
 
-#define HIGH (UINT64_C(1) << 63) /* priorities that are drawn; those below it are of harts that let all others go first */
+#define HIGH (UINT64_C(1) << 63) /* priorities drawn at random; harts below it let all others go first */
 
 enum {
 	STACK_BYTES = 1 << 20,
-	TIME = HZ_MAX_HARTS, /* the party that lets time pass */
-	CALLER,              /* who called lt_interleave_run */
+	TIME = HZ_MAX_HARTS, /* the party of passing time */
+	CALLER,              /* the caller of lt_interleave_run */
 	PARTIES,
 };
 
 struct party {
 	ucontext_t context;
-	void *stack, *fake_stack; /* the latter is AddressSanitizer's, of some ten MiB; both are there for every test that comes */
+	void *stack, *fake_stack; /* the latter is AddressSanitizer's, of some ten MiB; both are reused by later tests */
 	size_t stack_bytes;
 	uint64_t priority;
 	bool in_turn;
@@ -48,7 +48,7 @@ static struct {
 	struct party party[PARTIES];
 	unsigned current, one_in, caller_hart;
 	uint64_t random, limit_ns, next_ns;
-	uint64_t lowest; /* priority: of the hart that relaxed last */
+	uint64_t lowest; /* priority: of the last hart that relaxed */
 } all;
 
 /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
@@ -61,7 +61,7 @@ static uint64_t draw(void)
 	return z ^ z >> 31;
 }
 
-/* One in four stands still until nobody else can go on, not even time. */
+/* One in four stands still until no other party can go on, not even time. */
 static uint64_t draw_priority(void) { return draw() % 4 ? draw() | HIGH : --all.lowest; }
 
 static bool can_go(unsigned i)
@@ -73,7 +73,7 @@ static bool can_go(unsigned i)
 	return !party->spins_on || __atomic_load_n(&party->spins_on->value, __ATOMIC_ACQUIRE) != party->spin_value;
 }
 
-/* Of all that can go on, the party with the highest priority; CALLER if all is done. */
+/* The eligible party with the highest priority; CALLER if all is done. */
 static unsigned choose(void)
 {
 	unsigned best = CALLER, harts = lt_harts();
@@ -128,7 +128,7 @@ static void go_on(void)
 	switch_to(next);
 }
 
-/* A new priority may let others go first; a word that all harts watch costs the test no patience. */
+/* A new priority may let others go first; a word watched by all harts costs the test no patience. */
 void lt_interleave_point(void)
 {
 	if (all.current == CALLER)
@@ -154,7 +154,7 @@ void lt_interleave_relax(void)
 	go_on();
 }
 
-/* A hart's loop. It is left between turns or in the midst of one, when a test begins anew. */
+/* A hart's loop. It is left between turns, or inside one when the next test begins. */
 static void hart_main(void)
 {
 	struct party *caller = &all.party[CALLER], *self = &all.party[all.current];
@@ -163,8 +163,8 @@ static void hart_main(void)
 
 	arrived(self, &bottom, &caller->stack_bytes);
 	caller->stack = (void *)bottom;
-	forget_frames(); /* of an earlier test, which was left in the midst of a turn */
-	/* AddressSanitizer's swapcontext forgets all it knows of a stack that it can see, at each switch: what is in use is hidden from it. */
+	forget_frames(); /* of an earlier test, left inside a turn */
+	/* AddressSanitizer's swapcontext forgets all state of a stack that it can see, at each switch: stacks in use are hidden from it. */
 	self->context.uc_stack.ss_size = 0;
 	for (;;) {
 		self->in_turn = true;

@@ -1,4 +1,4 @@
-/* Inside the host port: harts that the runner lets meet at any access to a shared word. */
+/* Inside the host port: the runner interleaves harts at any access to a shared word. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef INTERLEAVE_H
 #define INTERLEAVE_H

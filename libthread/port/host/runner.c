@@ -11,7 +11,7 @@
 static struct {
 	bool active;
 	uint64_t now_ns;                /* of the machine; a hart's own clock may be ahead */
-	uint64_t hart_ns[HZ_MAX_HARTS]; /* its clock, where a charge put it */
+	uint64_t hart_ns[HZ_MAX_HARTS]; /* its clock, advanced by charges */
 	uint64_t wake_ns[HZ_MAX_HARTS]; /* it is idle until then */
 	uint64_t idle_from_ns[HZ_MAX_HARTS];
 	bool worked[HZ_MAX_HARTS]; /* in its last turn */
@@ -87,7 +87,7 @@ bool lt_host_turn(unsigned hart)
 	if (lt_host_frozen)
 		lt_fail("a turn of the hart's loop ended with the clock frozen");
 	runner.idle_from_ns[hart] = lt_runner_now_ns();
-	if (worked) /* else all that others must know is that it is idle still */
+	if (worked) /* else the others already know that it is idle */
 		show_times(hart);
 	runner.worked[hart] = worked;
 	lt_host_hart = caller;
@@ -107,7 +107,7 @@ static void run_everything_due(void)
 	} while (worked);
 }
 
-/* The earliest time from `least` on that a hart waits for. One with a clock ahead of the machine has been busy and must look again when
+/* The earliest time, from `least` on, in a hart's wait. A hart with a clock ahead of the machine has been busy and must look again when
  * it is reached. */
 static uint64_t next_from(uint64_t least_ns)
 {
@@ -121,7 +121,7 @@ static uint64_t next_from(uint64_t least_ns)
 	return next;
 }
 
-/* Those whose time has come may stand still meanwhile. */
+/* Harts with their time reached may stand still meanwhile. */
 uint64_t lt_runner_next_ns(void) { return next_from(runner.now_ns + 1); }
 
 /* No shared access: the interleaver asks in the midst of one. */

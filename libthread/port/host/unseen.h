@@ -1,4 +1,4 @@
-/* Long loops over memory that is known to be sound: no sanitizer looks at each of their accesses. */
+/* Long loops over memory known to be sound: no sanitizer checks their accesses one by one. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_PORT_UNSEEN_H
 #define LT_PORT_UNSEEN_H

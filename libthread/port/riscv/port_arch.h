@@ -55,9 +55,9 @@ LT_AMO(lt_or, "amoor")
 LT_AMO(lt_and, "amoand")
 #undef LT_AMO
 
-/* LR.aq: what follows sees what the last releasing writer wrote. SC.rl: what precedes is visible to whoever sees new_.
- * A later access may be ordered before the SC but not before the LR, and the SC succeeds only if nobody wrote in
- * between. Nothing but a branch stands between LR and SC: the constrained loop of spec 8.3, so it always ends. */
+/* LR.aq: later accesses see the stores of the last releasing writer. SC.rl: earlier stores are visible to every reader of new_. A later
+ * access may be ordered before the SC but not before the LR, and the SC succeeds only without a write in between. There is only a branch
+ * between LR and SC: the constrained loop of spec 8.3, so it always ends. */
 static inline uint64_t lt_cas_seen(lt_word *w, uint64_t old, uint64_t new_)
 {
 	uint64_t seen, failed;
@@ -103,10 +103,10 @@ static inline bool clock_is_virtual(void) { return lt_vc_slot()->magic != 0; }
 
 static inline void clock_freeze(void) { LT_VC_HINT(HZ_VC_FREEZE); }
 
-/* A branch inside the freeze may go either way by chance, and a compiler that gave each way its own thaw and code behind it would let device
- * time tell them apart. So before the thaw all ways enter a loop, which an empty instruction might repeat as far as the compiler can know,
- * and no way can be followed through it; and the thaw has empty lines, each of which counts as an instruction, so that a compiler which
- * copies short blocks takes it for a long one. Neither costs anything. */
+/* A branch inside the freeze may go either way by chance. If a compiler gave each way its own thaw and code behind it, device time would
+ * depend on the way. So before the thaw all ways enter a loop: for all the compiler knows, an empty instruction might repeat it, so it
+ * cannot follow one way through. And the thaw has empty lines, each counted as an instruction, so that a compiler which copies short
+ * blocks takes it for a long one. Neither costs anything. */
 static inline __attribute__((always_inline)) void clock_thaw(void)
 {
 meet:
@@ -122,7 +122,7 @@ static inline void clock_charge_ns(uint64_t ns)
 	LT_VC_HINT(HZ_VC_CHARGE);
 }
 
-/* What this hart spins for, shown by the plugin's deadlock dump. Call with the clock frozen. */
+/* The lock this hart spins for, for the plugin's deadlock dump. Call with the clock frozen. */
 static inline void lt_note_waiting(unsigned lock_class, uint32_t index, uint64_t since_ns)
 {
 	volatile struct hz_vc_slot *slot = lt_vc_slot();
@@ -167,7 +167,7 @@ static inline void lt_tell_links(const void *request, uint64_t until_ns)
 	lt_tell_request(HZ_VC_LINKS, request);
 }
 
-/* For the plugin's timeline: what HZ_VC_SPAN_OF names lasted so long. Call with the clock frozen. */
+/* For the plugin's timeline: the span of HZ_VC_SPAN_OF. Call with the clock frozen. */
 static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
 {
 	volatile struct hz_vc_slot *slot = lt_vc_slot();
@@ -230,7 +230,7 @@ static inline void lt_spoil(void *start, size_t bytes)
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
 uint64_t lt_real_take(lt_word *w, uint64_t deadline_ns); /* lt_wait_take on plain QEMU */
 
-/* One hint: the plugin looks, parks the hart and takes, so that a hart that only finds nothing need not run. */
+/* One hint: the plugin looks, parks the hart and takes, so that a look in vain need not run the hart. */
 static inline uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
 {
 	volatile struct hz_vc_slot *slot = lt_vc_slot();

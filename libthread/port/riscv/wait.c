@@ -1,4 +1,4 @@
-/* A hart that has nothing to do: WRS.STO under the virtual clock, WFI with IPI and timer on plain QEMU. */
+/* Waiting of an idle hart: WRS.STO under the virtual clock, WFI with IPI and timer on plain QEMU. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lt/arch.h"
 
@@ -11,8 +11,8 @@ enum { MIE_MSIE = 1 << 3, MIE_MTIE = 1 << 7, CLINT_MTIMECMP = 0x4000 };
 
 static volatile uint32_t *clint_msip(unsigned hart) { return (volatile uint32_t *)(lt_clint_base + 4ul * hart); }
 
-/* The plugin parks the hart on the reservation until another hart writes the line or slot.arg0 passes. The slot is
- * written before the LR, so that nothing stands between the LR, its branch and the WRS. */
+/* The plugin parks the hart on the reservation until another hart writes the line or slot.arg0 passes. The slot is written before the
+ * LR, so that nothing is between the LR, its branch and the WRS. */
 static bool wait_virtual(const lt_word *w, uint64_t value, uint64_t deadline_ns)
 {
 	uint64_t seen;
@@ -36,9 +36,8 @@ static void set_alarm(uint64_t deadline_ns)
 	*mtimecmp = deadline_ns == LT_FOREVER ? LT_FOREVER : deadline_ns / lt_ns_per_tick + 1;
 }
 
-/* mstatus.MIE stays 0 in this firmware, so no interrupt is ever taken; a pending one that is enabled in mie ends WFI.
- * No wake can be lost: msip is cleared before the word is read, so a kick that follows a write we did not see stays
- * pending. */
+/* mstatus.MIE stays 0 in this firmware, so no interrupt is ever taken; a pending one, enabled in mie, ends WFI. No wake can be lost:
+ * msip is cleared before the word is read, so a kick after a write not seen here stays pending. */
 static bool wait_real(const lt_word *w, uint64_t value, uint64_t deadline_ns)
 {
 	set_alarm(deadline_ns);
@@ -66,7 +65,7 @@ void lt_kick(unsigned hart)
 {
 	if (clock_is_virtual())
 		return;
-	/* fence w,o: the word that was changed is visible before the interrupt is. */
+	/* fence w,o: the changed word becomes visible before the interrupt. */
 	__asm__ volatile("fence w, o" : : : "memory");
 	*clint_msip(hart) = 1;
 }
