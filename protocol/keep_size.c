@@ -34,7 +34,7 @@ static struct keep_cost cost_of(const struct hz_device_config *cfg, const struct
 	uint64_t percent = cfg->slow_die && cfg->slow_percent > 100 ? cfg->slow_percent : 100;
 	uint64_t slc = cfg->slc.program_ns[0], normal = longest(cfg->normal.program_ns, 4), unit = cfg->slc_program_sectors;
 
-	if (cfg->plp_flush == HZ_PLP_IN_PLACE) { /* of a whole unit in all passes; its number of single ones */
+	if (cfg->plp_flush == HZ_PLP_IN_PLACE) { /* a whole unit in all passes, which takes longer than one SLC program */
 		unit = shape->unit_sectors > unit ? shape->unit_sectors : unit;
 		slc = slc > normal * cfg->program_passes ? slc : normal * cfg->program_passes;
 	}

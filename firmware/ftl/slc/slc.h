@@ -220,7 +220,7 @@ uint32_t *slc_tag_of(struct ftl *ftl, ppa_t ppa);
 void slc_start_waiting(struct ftl_worker *self);
 /* Refuse programs of a worn-out log that wait for room when nothing under way will make some. */
 void slc_refuse_waiting(struct ftl_worker *self);
-/* Count this superblock as failed, once. */
+/* One more superblock has failed; called once for each. */
 void slc_lose_block(struct ftl *ftl);
 /* Mount: is this partly programmed superblock worth resuming? Then it becomes a head. */
 void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row);

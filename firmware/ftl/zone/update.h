@@ -71,7 +71,7 @@ bool updates_promise(struct ftl *ftl, struct zone *zone, uint64_t lba, uint32_t 
 /* These will not be written. */
 void updates_unpromise(struct ftl *ftl, struct zone *zone, uint64_t lba, uint32_t count);
 /* Copies of [lba, lba + count), promised before, are on flash from ppa on, with consecutive numbers. Copies older than the present ones
- * are dropped. */
+ * are ignored. */
 void updates_put(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint32_t count, ppa_t ppa, uint64_t sequence);
 /* All present entries of the zone are to be checked. */
 void updates_drop_begin(struct zone *zone);
