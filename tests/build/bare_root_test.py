@@ -204,14 +204,14 @@ class Ci(unittest.TestCase):
                                        (good, skipped, ["1 skipped", "5 passed, 0 failed"], 0), ("exit 75", good, ["5 passed, 1 failed"], 1),
                                        (good, "echo begun; exit 124", ["1 skipped", "5 passed, 0 failed"], 0),
                                        (good, "exit 137", ["5 passed, 1 failed"], 1), (good + "; exit 1", good, ["10 passed, 1 failed"], 1)):
-            run = self.run_ci(test, bare)
+            run = self.run_ci(test, bare, "--bare")
             self.assertEqual((run.returncode, run.stdout.splitlines()[-len(last):]), (code, last), run.stdout)
 
     def test_what_it_calls(self):
-        run = self.run_ci('echo "$@"; echo 5 passed, 0 failed', 'echo "$1 $2 $3"; echo why; echo 0 passed, 0 failed, 1 skipped; exit 75')
+        run = self.run_ci('echo "$@"; echo 5 passed, 0 failed', 'echo "$1 $2 $3"; echo why; echo 0 passed, 0 failed, 1 skipped; exit 75', "--bare")
         self.assertEqual(run.stdout.splitlines(), ["test --strict --filter x", "test alone had 5 passed, 0 failed", "--debian 12 --", "why",
                                                    "bare-root alone had 0 passed, 0 failed, 1 skipped", "1 skipped", "5 passed, 0 failed"])
-        run = self.run_ci('echo "$@"; echo 5 passed, 0 failed', "exit 1", "--no-bare")
+        run = self.run_ci('echo "$@"; echo 5 passed, 0 failed', "exit 1")
         self.assertEqual(run.stdout.splitlines(), ["test --strict --filter x", "test alone had 5 passed, 0 failed", "5 passed, 0 failed"])
 
 
