@@ -109,9 +109,10 @@ def figures(args, measured):
     out = []
     for key in [p.key for p in points(args)]:
         at, p = where(*key), measured.get(key)
-        out.append(report.figure(f"throughput, {at}", p and p["kiops"], "KIOPS"))
-        if len(args.seeds) > 1:
-            out.append(report.figure(f"half of the 95 % interval, {at}", Interval(p["kiops_by_seed"]).half if p and p["kiops"] else None, "KIOPS"))
+        if not p or p["kiops"]: # without a steady state there is no figure
+            out.append(report.figure(f"throughput, {at}", p and p["kiops"], "KIOPS"))
+            if len(args.seeds) > 1:
+                out.append(report.figure(f"half of the 95 % interval, {at}", p and Interval(p["kiops_by_seed"]).half, "KIOPS"))
         for name in STRUCTURES:
             out += [report.figure(f"spinning for the {name}, {at}", p and 100 * p["spin"][name], "%"),
                     report.figure(f"waiting in queues of the {name}, {at}", p and p["queued"][name], "")]
@@ -131,8 +132,10 @@ def directions(figure):
 
 def rows(figure):
     def kiops(at):
-        mean, half = (figure(f"{what}, {at}") for what in ("throughput", "half of the 95 % interval"))
-        return f"{mean:.0f} ± {half:.0f}" if mean else "not steady"
+        try:
+            return f"{figure(f'throughput, {at}'):.0f} ± {figure(f'half of the 95 % interval, {at}'):.0f}"
+        except KeyError:
+            return "not steady"
     most, counts = WORKERS[-1], ", ".join(map(str, WORKERS))
     for flash in FLASH:
         for load in LOADS:
