@@ -16,7 +16,7 @@
 
 namespace {
 
-/* program/on_rtl.c writes these. */
+/* Addresses that the program writes (program/on_rtl/machine.h). */
 constexpr uint64_t BOOT = 0x10000000, TELL = 0x10001000, LEAVE = 0x10001008;
 constexpr uint64_t RAM = 0x80000000;
 constexpr size_t RAM_BYTES = 16u << 20, BOOT_BYTES = 4096;

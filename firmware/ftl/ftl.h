@@ -38,7 +38,7 @@ uint32_t ftl_changed_zones(struct ftl *ftl, uint64_t *start, uint32_t most, bool
  * if the media cannot be mounted. */
 struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct tsu *tsu,
 		     struct link_pair *links, const char **error);
-/* HIL hart: hand a request to worker `worker` (0 …), or to the owner of its zone (routing.h). Its LBA is one of the namespace. */
+/* HIL hart: hand a request to worker `worker` (0 …), or to the owner of its zone (base/context.h). Its LBA is one of the namespace. */
 void ftl_submit(struct ftl *ftl, unsigned worker, struct ftl_request *req);
 /* Counters for another hart, in two steps: the workers' harts publish theirs (a hart without a worker does nothing), then the receiver
  * of their events reads the sum. */

@@ -37,18 +37,18 @@ void FilesFlags::add_to(CLI::App &command)
 		return word == files::jobs[0] || word == files::jobs[1] ? std::string() : "takes update or fragment, not '" + word + "'";
 	});
 	add_count(command, "--size", size_mib, 1, 65536,
-		  "MiB of the file that is updated, or of the large one of each iteration. Default: 1");
-	add_count(command, "--count", files.count, 1, most_count, "Updates, or iterations at most. Default: 100. E.g. --count 10");
+		  "Size in MiB of the updated file (update), or of the large file of each iteration (fragment). Default: 1");
+	add_count(command, "--count", files.count, 1, most_count, "Number of updates, or most iterations. Default: 100. E.g. --count 10");
 	add_count(command, "--small-files", files.small_files, 2, 1000000,
-		  "fragment: files of 128 KiB that an iteration makes, and of which it removes every second one. Default: 48");
+		  "fragment: files of 128 KiB that each iteration creates; it then removes every second one. Default: 48");
 	add_count(command, "--reread", files.reread, 1, 1000000,
-		  "fragment: files of 128 KiB, of those that are left, that an iteration reads at its end. Default: none");
+		  "fragment: how many of the remaining files of 128 KiB each iteration reads at its end. Default: none");
 	add_count(command, "--sync-every", files.sync_every, 1, most_count,
-		  "update: updates for each sync. Default: 1. E.g. --sync-every 256");
+		  "update: updates between two syncs. Default: 1. E.g. --sync-every 256");
 	add_count(
 		command, "--aged", aged_percent, 1, 95,
-		"update: before, files of 128 KiB are made and every second one removed until they have so many percent of the room. Default: "
-		"none. E.g. --aged 50");
+		"update: first age the device: create files of 128 KiB and remove every second one until files fill this percentage of the space. "
+		"Default: none. E.g. --aged 50");
 	layer.add_to(command);
 	command.option_defaults()->group("Results");
 	add_text(command, "--out", files.out, "DIR", "Write DIR/files.json. E.g. --out results");
@@ -90,9 +90,9 @@ void add_files(CLI::App &app)
 	CLI::App *command = app.add_subcommand("files", "Update files, or fragment a device with them, and report the cost");
 	flags->add_to(*command);
 	command->footer(
-		"The files lie in hzfs, a log-structured layer of files as F2FS, on a device that is booted for it. update: 4 KiB somewhere in a file,\n"
-		"each synced. fragment: iterations of small files, of which every second one is removed, and a large one that is written, synced, read\n"
-		"back and kept, until files have hardly room. Times are the device's; what is read is checked.\n"
+		"The files are in hzfs, a log-structured file layer like F2FS, on a device booted for the job. The job update writes 4 KiB at random\n"
+		"places of one file and syncs each write. The job fragment repeats an iteration until the space is nearly full: it creates small files,\n"
+		"removes every second one, then writes, syncs and reads one large file. Times are device time; all data read are verified.\n"
 		"Examples:\n"
 		"  ./hartzone files --device small-mixed update --count 50\n"
 		"  ./hartzone files --device small-legacy update --in-place --count 50\n"

@@ -108,13 +108,13 @@ void RunFlags::add_workload_options(CLI::App &command)
 		"Default: the workload's; for a trace log on zones, direct on a block device");
 	add_option(
 		command, "--iotailor", "superpage|SIZE",
-		"Split and group the writes to each sequential zone so that they arrive as superpages, the device's or of this size, as IOTailor of "
-		"ZMS does; what is begun waits in host memory (docs/reference/config.md). Default: the workload's, none. E.g. --iotailor superpage",
+		"Split and group the writes to each sequential zone into superpages, of the device's size or this one, as IOTailor of ZMS does; an "
+		"incomplete superpage waits in host memory (docs/reference/config.md). Default: the workload's, none. E.g. --iotailor superpage",
 		[this](const std::string &text) { return take_tailor(text, *this); });
 	add_choice(
 		command, "--prepared", prepared, preparations,
-		"anew: what the workload writes before its measurement is written by this run. kept: the device is shut down then, and kept "
-		"for all runs that are prepared alike (docs/reference/config.md); each begins by starting it. Default: the workload's, anew");
+		"anew: this run writes the workload's prefill or preload. kept: the first run writes it, shuts the device down and keeps its flash; "
+		"each run with an equal preparation starts that flash (docs/reference/config.md). Default: the workload's, anew");
 	add_flag(command, "--quick", quick, "A smaller run for a first look: an eighth of a workload, 2000 records of a trace");
 	add_flag(command, "--no-verify", no_verify,
 		 "Write zeros instead of a pattern, and check nothing that is read: less work for the host");

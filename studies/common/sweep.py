@@ -129,8 +129,9 @@ class Sweep:
         if not self.unsteady:
             return None
         reasons = sorted(set(self.unsteady.values()))
-        return (f"{len(self.unsteady)} of {len(self.digests)} runs reach no steady state, so their figures hold the warm-up and prove nothing about longer "
-                f"runs ({'; '.join(reasons)}).")
+        named = f" ({', '.join(self.unsteady)})" if len(self.unsteady) <= 3 else ""
+        return (f"No steady state in {len(self.unsteady)} of {len(self.digests)} runs{named}: their figures include the warm-up and prove nothing about "
+                f"longer runs ({'; '.join(reasons)}).")
 
     def end(self):
         """Reports missing points; returns the exit code."""

@@ -174,6 +174,13 @@ class Roots(Scratch):
         self.assertEqual((run.returncode, run.stdout.splitlines()[-2]),
                          (75, "bare-root: skipped: making a root needs root rights: call this as root, or by sudo"))
 
+    def test_a_container_that_allows_no_spaces_is_skipped(self):
+        written(self.tools / "unshare", "#!/bin/sh\necho unshare: Operation not permitted >&2\nexit 1\n")
+        run = subprocess.run([sys.executable, self.tree / "scripts/bare-root"], text=True, capture_output=True, check=False, env=self.environment)
+        self.assertEqual((run.returncode, run.stdout.splitlines()),
+                         (75, ["bare-root: skipped: processes and mounts of their own are not allowed here: unshare: Operation not permitted",
+                               "0 passed, 0 failed, 1 skipped"]))
+
 
 class Readme(unittest.TestCase):
     def test_it_has_two_commands(self):

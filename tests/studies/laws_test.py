@@ -152,7 +152,7 @@ class SteadyState(unittest.TestCase):
             for folder in ("a", "b"):
                 found.one(found.args.out / folder, {}, {}, ())
         self.assertEqual(found.facts()["unsteady"], {"b": "too short"})
-        self.assertRegex(found.warning(), r"^1 of 2 runs reach no steady state.*\(too short\)\.$")
+        self.assertRegex(found.warning(), r"^No steady state in 1 of 2 runs \(\S+\): .*\(too short\)\.$")
 
 
 class Options(unittest.TestCase):

@@ -164,6 +164,7 @@ class LockScaling(unittest.TestCase):
         self.assertIn("2.00 times the throughput (2.00 to 2.00, 95 % over the seeds): the one lock is the limit", said([1.0, 2.0], [2.0, 4.0]))
         self.assertIn("whether that helps is not proven", said([1.0, 1.0], [2.0, 4.0]))
         self.assertIn("that is not enough", said([1.0, 2.0], [1.0, 2.0]))
+        self.assertIn("that costs throughput", said([1.0, 2.0], [0.9, 1.8]))
 
     def test_readers_wait_less_where_they_may_look_side_by_side(self):
         found = self.run_once("--workers", "8", "--locks", "ticket,rw", "--workload", str(TOP / "configs/workloads/random-read.yaml"), "--hil", "4", "--tsu", "8", "--no-pictures")

@@ -22,13 +22,13 @@ struct vc_costs {
 	uint64_t wake;                               /* from a broken reservation to the waiter running again */
 	uint64_t pause;                              /* PAUSE, and WRS without a valid reservation */
 	uint64_t ipi;                                /* from HZ_VC_WAKE until the woken hart runs */
-	uint64_t load, store, mul, div, branch, csr; /* extra cost of an instruction of the class, on top of insn (class.h) */
-	uint64_t div_bit;                            /* extra cost of a division for each bit of its quotient, on top of div (class.h) */
-	uint64_t clean;                              /* as remote, for a line that is still clean; 0: same as remote */
-	uint64_t l2;                                 /* as memory, for a line in the shared cache */
-	uint64_t dispatch;                           /* least distance between two transfers, of any line; 0: transfers are independent */
-	uint64_t loop_exit;                          /* a conditional branch backward that is not taken, on top of branch */
-	uint64_t pause_multiple;                     /* PAUSE ends at a multiple of this; 0: at once */
+	uint64_t load, store, mul, div, branch, csr; /* extra cost of an instruction of the class, on top of insn (guest/cpu.h) */
+	uint64_t div_bit;        /* extra cost of a division for each bit of its quotient, on top of div (guest/cpu.h) */
+	uint64_t clean;          /* as remote, for a line that is still clean; 0: same as remote */
+	uint64_t l2;             /* as memory, for a line in the shared cache */
+	uint64_t dispatch;       /* least distance between two transfers, of any line; 0: transfers are independent */
+	uint64_t loop_exit;      /* a conditional branch backward that is not taken, on top of branch */
+	uint64_t pause_multiple; /* PAUSE ends at a multiple of this; 0: at once */
 };
 
 struct vc_jitter_option {
@@ -49,7 +49,7 @@ struct vc_options {
 	uint64_t mhz;         /* frequency of every hart's clock */
 	const char *preset;   /* its word */
 	struct vc_costs cost;
-	unsigned data;        /* enum hz_clock_data: whether plain loads and stores fetch lines too (data.h) */
+	unsigned data;        /* enum hz_clock_data: whether plain loads and stores fetch lines too (vc_line_data) */
 	bool merge;           /* reads of one line overlap */
 	bool busy_access;     /* a transfer keeps its line busy until its access is done */
 	bool turns;           /* arbitrate waiting transfers by hart number (round robin) */

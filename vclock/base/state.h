@@ -111,10 +111,11 @@ struct vc_store_buffer {
 };
 
 struct vc_hart {
-	_Alignas(64) uint64_t *retired; /* QEMU's inline counters: instructions; cycles of their classes (class.h) that are not in base */
-	uint64_t base, mark;            /* clock = base + (retired[0] - mark) * insn + retired[1] while not frozen, base while frozen */
-	uint64_t skipped;               /* instructions retired inside freezes before mark: they are not counted */
-	_Atomic uint64_t limit;         /* smallest key of all other harts: below it the holder passes order points freely */
+	_Alignas(64)
+		uint64_t *retired; /* QEMU's inline counters: instructions; cycles of their classes (guest/cpu.h) that are not in base */
+	uint64_t base, mark;       /* clock = base + (retired[0] - mark) * insn + retired[1] while not frozen, base while frozen */
+	uint64_t skipped;          /* instructions retired inside freezes before mark: they are not counted */
+	_Atomic uint64_t limit;    /* smallest key of all other harts: below it the holder passes order points freely */
 	uint64_t stalled, charged,
 		waited;  /* part of the clock's cycles not spent by instructions: vc_charge, HZ_VC_CHARGE, vc_clock_raise */
 	uint32_t frozen; /* depth of HZ_VC_FREEZE */

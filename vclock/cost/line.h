@@ -37,10 +37,10 @@ void vc_line_data(struct vc_hart *h, uint64_t address, bool write);
  * accessed outside freezes; returns their number. */
 unsigned vc_line_top(struct vc_line *out, unsigned count);
 
-/* With option transfer, lines of locks take so many thousandths of what it takes them to come, with transfer_class those of one class. They
- * are what a hart accesses, synchronising, while it waits for a lock, and what it accessed last when it has it.
+/* The lock's event in the hart's slot: marks a line as the lock's. Called in a freeze.
  *
- * In a freeze: the lock's event in the hart's slot. */
+ * Option transfer scales the transfers of such lines, transfer_class those of one class. A line is the lock's if the hart accesses it by a
+ * synchronising instruction while it waits for the lock, or accessed it last when it acquires the lock. */
 void vc_line_lock_event(const struct vc_hart *h);
 
 static inline uint64_t vc_line_address(const struct vc_line *line) { return (line->tag - 1) << VC_LINE_SHIFT; }

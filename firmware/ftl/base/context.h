@@ -64,7 +64,7 @@ struct ftl {
 	struct ftl_watch *watch; /* NULL: no watch */
 	uint32_t worker_count;
 	struct ftl_worker *workers;
-	uint8_t *owner; /* by zone of the namespace: its worker; NULL: commands go by their queues (routing.h) */
+	uint8_t *owner; /* by zone of the namespace: its worker; NULL: commands go by their queues (routing_owner) */
 	/* Dispatches a request on its worker: first, and again after each wait. */
 	void (*run)(struct ftl_worker *self, struct ftl_request *req);
 

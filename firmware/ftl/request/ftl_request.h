@@ -27,7 +27,7 @@ enum ftl_op {
 	FTL_ZONE_RESET,
 	FTL_ZONE_OFFLINE,
 	FTL_ZONE_REPORT, /* fills sgl with zone descriptors */
-	FTL_ABANDON,     /* the controller was reset: every request of its life `lba` or an earlier one ends (abandon.c) */
+	FTL_ABANDON,     /* the controller was reset: every request of its life `lba` or an earlier one ends (cancel.c) */
 };
 /* FTL_INSIDE: an internal read or write: its data stay in the device and do not cross the link. FTL_AT_REST: a flush after which every
  * active zone is CLOSED, or EMPTY if it was never written, and the media is marked clean: the controller shuts down. One at a time, and

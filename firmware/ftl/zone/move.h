@@ -26,7 +26,7 @@ enum { RELOCATE_TRIES = 4 };
 struct zone_move {
 	bool under_way;  /* or waits for its superblock */
 	bool patch;      /* its patch moves, not its superblock */
-	bool refresh;    /* … for its data's sake (refresh.h), not because it cannot be continued */
+	bool refresh;    /* … for its data's sake (enum refresh_cause), not because it cannot be continued */
 	uint32_t old;    /* superblock or patch after a move, until its last readers have gone; new reads are parked so long */
 	bool old_bad;    /* retire it instead of erasing it */
 	uint32_t target; /* while it waits in the relocator's queue */

@@ -67,7 +67,7 @@ struct zone {
 
 	struct io_queue writers; /* accepted writes with data still to land, in the order of their places */
 	struct io_queue durable; /* requests waiting for flush_to */
-	struct io_queue parked;  /* arrived while something excludes them; dispatched again afterwards, one by one (park.h) */
+	struct io_queue parked;  /* arrived while something excludes them; dispatched again afterwards, one by one (zone_park) */
 	struct io_queue parked_reads;
 	bool turn_taken;        /* a parked one has been dispatched again, and is neither accepted nor refused yet */
 	uint64_t readers_begun; /* zone/zone.h */
