@@ -1,4 +1,4 @@
-# What quick rounds (./hartzone test --fast, ctest -LE slow) leave out: everything that takes more than some three seconds, measured
+# What quick rounds (./hartzone test, ctest -LE slow) leave out: everything that takes more than some three seconds, measured
 # on the development host. A test that is not named here is quick, so a new one that takes long belongs here too.
 # SPDX-License-Identifier: BSD-3-Clause
 

@@ -72,7 +72,7 @@ class Words(Copy):
 
     def test_wrong_words(self):
         for words, sentence in ((("nosuch",), "there is no command 'nosuch'"), (("clean", "all"), "takes no options"),
-                                (("build", "--fast"), "build has no option '--fast'"), (("build", "--with"), "--with takes a value"), (("test", "--nosuch"), "usage: ./hartzone test"),
+                                (("build", "--all"), "build has no option '--all'"), (("build", "--with"), "--with takes a value"), (("test", "--nosuch"), "usage: ./hartzone test"),
                                 (("test", "--filter"), "--filter takes a value"), (("study", "nosuch"), "there is no study 'nosuch'"),
                                 (("bench", "nosuch"), "there is no bench 'nosuch'")):
             run = self.hartzone(*words)
@@ -116,12 +116,12 @@ class Test(Copy):
         (self.tree / "scripts" / "riscv64-toolchain.cmake").touch()
         for words, said in (((), "OFF" * 4), ((), ""), (("--strict",), "ON" * 4), ((), ""), (("--strict",), "")):
             (self.tools / "said").write_text("")
-            run, _ = self.run_with(self.TESTS, *words)
+            run, _ = self.run_with(self.TESTS, "--all", *words)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertEqual((self.tools / "said").read_text().replace("\n", ""), said, words)
 
     def test_all(self):
-        run, calls = self.run_with(self.TESTS)
+        run, calls = self.run_with(self.TESTS, "--all")
         self.assertEqual((run.returncode, run.stdout), (0, "4 passed, 0 failed\n"), run.stderr)
         self.assertEqual(sorted(call.split()[1:5] for call in calls),
                          [["--preset", name, "-j", jobs] for name, jobs in (("asan", "4"), ("host", "6"), ("tsan", "4"))])
@@ -130,12 +130,12 @@ class Test(Copy):
         self.assertEqual(next(p for p in presets["testPresets"] if p["name"] == "host")["filter"], {"include": {"label": "qemu"}})
 
     def test_nothing_follows_what_a_signal_ended(self):
-        run, calls = self.run_with({**self.TESTS, "asan": {"unit.a": ["killed"]}})
+        run, calls = self.run_with({**self.TESTS, "asan": {"unit.a": ["killed"]}}, "--all")
         self.assertNotEqual(run.returncode, 0)
         self.assertNotIn("tsan", {call.split()[2] for call in calls})
 
-    def test_fast_leaves_out_what_is_slow(self):
-        run, calls = self.run_with(self.TESTS, "--fast")
+    def test_slow_tests_and_tsan_wait_for_all(self):
+        run, calls = self.run_with(self.TESTS)
         self.assertEqual((run.returncode, run.stdout, len(calls)), (0, "2 passed, 0 failed\n", 2), run.stderr)
         for call in calls:
             self.assertIn("-LE case$|slow", call)
@@ -147,17 +147,18 @@ class Test(Copy):
         self.assertEqual((run.returncode, calls), (0, []))
 
     def test_a_filter_that_matches_nothing_says_so(self):
-        for words in (("--filter", "nosuch"), ("--fast", "--filter", "studies"), ("--filter", "nosuch", "--list")):
+        for words in (("--filter", "nosuch"), ("--filter", "nosuch", "--list")):
             run, calls = self.run_with(self.TESTS, *words)
             self.assertEqual((run.returncode, calls), (1, []), words)
             self.assertIn(f"no test matches '{words[words.index('--filter') + 1]}': ./hartzone test", run.stderr)
 
     def test_a_filter_that_matches_in_one_configuration(self):
-        run, _ = self.run_with(self.TESTS, "--filter", "e2e")
-        self.assertEqual((run.returncode, run.stdout), (0, "1 passed, 0 failed\n"), run.stderr)
+        for name in ("e2e", "studies"):
+            run, _ = self.run_with(self.TESTS, "--filter", name)
+            self.assertEqual((run.returncode, run.stdout), (0, "1 passed, 0 failed\n"), "of all tests, slow or not")
 
     def test_what_failed_is_named_with_its_configuration(self):
-        run, _ = self.run_with({**self.TESTS, "asan": {"unit.a": ["fail"], "unit.b": ["run"], "unit.c": ["notrun"]}})
+        run, _ = self.run_with({**self.TESTS, "asan": {"unit.a": ["fail"], "unit.b": ["run"], "unit.c": ["notrun"]}}, "--all")
         self.assertEqual(run.returncode, 1)
         said = [f"    line {i} <" for i in range(61, 100)] + ["    " + "x" * 300]
         self.assertEqual(run.stdout.splitlines(), ["failed: asan: unit.a after 2 s", *said, "1 skipped: unit.c", "4 passed, 1 failed"])
@@ -206,7 +207,7 @@ class Test(Copy):
         self.assertEqual((run.returncode, run.stdout), (1, "failed: asan: unit after 3 s\n    the end\n1 skipped: unit.A.c\n2 passed, 1 failed\n"))
 
     def test_a_ctest_that_ends_early_is_a_failure(self):
-        run, _ = self.run_with({**self.TESTS, "tsan": {"crash": ["run"]}})
+        run, _ = self.run_with({**self.TESTS, "tsan": {"crash": ["run"]}}, "--all")
         self.assertEqual(run.returncode, 1)
         self.assertIn("failed: tsan: ctest did not run", run.stdout)
 
