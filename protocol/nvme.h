@@ -39,6 +39,7 @@ enum nvme_admin_opcode {
 	NVME_ADMIN_NAMESPACE_MANAGEMENT = 0x0d,
 	NVME_ADMIN_NAMESPACE_ATTACHMENT = 0x15,
 	NVME_ADMIN_DBBUF = 0x7c,
+	NVME_ADMIN_FORMAT_NVM = 0x80,
 	NVME_ADMIN_HZ_RESET_STATS = 0xc0, /* vendor: restart every statistics account; completes when all harts have done so */
 };
 enum nvme_io_opcode {
@@ -95,6 +96,7 @@ enum nvme_status {
 	NVME_LBA_OUT_OF_RANGE = 0x080,
 	NVME_CAPACITY_EXCEEDED = 0x081,
 	NVME_NAMESPACE_NOT_READY = 0x082,
+	NVME_FORMAT_IN_PROGRESS = 0x084,
 	NVME_CQ_INVALID = 0x100,
 	NVME_QID_INVALID = 0x101,
 	NVME_QUEUE_SIZE = 0x102,
@@ -207,6 +209,17 @@ struct nvme_copy_range {    /* format 0 */
 };
 HZ_ASSERT_SIZE(struct nvme_copy_range, 32);
 
+/* Format NVM, CDW10: first bit of each field, and its values. */
+enum nvme_format_field {
+	NVME_FORMAT_LBAFL = 0, /* 4 bits */
+	NVME_FORMAT_MSET = 4,
+	NVME_FORMAT_PI = 5, /* 3 bits: enum nvme_protection_setting, in the last bytes of the metadata … */
+	NVME_FORMAT_PIL = 8, /* … or in the first */
+	NVME_FORMAT_SES = 9, /* 3 bits */
+	NVME_FORMAT_LBAFU = 12, /* 2 bits */
+};
+enum nvme_format_erase { NVME_FORMAT_NO_ERASE = 0, NVME_FORMAT_USER_DATA = 1, NVME_FORMAT_CRYPTO = 2 };
+
 /* Controller registers, byte offsets in BAR0 (base spec 3.1.3). Doorbells follow at 0x1000, stride 4 (CAP.DSTRD = 0). */
 enum nvme_register {
 	NVME_REG_CAP = 0x00,
@@ -274,6 +287,7 @@ enum nvme_feature {
 	NVME_FEAT_IOCS_PROFILE = 0x19,
 };
 enum nvme_feature_select { NVME_FEAT_CURRENT = 0, NVME_FEAT_DEFAULT = 1, NVME_FEAT_SAVED = 2, NVME_FEAT_CAPABILITIES = 3 };
+#define NVME_FEAT_SAVE (1u << 31) /* CDW10 of Set Features: SV */
 enum nvme_feature_capability { NVME_FEAT_CAP_SAVEABLE = 1, NVME_FEAT_CAP_PER_NAMESPACE = 2, NVME_FEAT_CAP_CHANGEABLE = 4 };
 
 /* Asynchronous event completion DW0: type | information << 8 | log page << 16. DW1: of a notice about a namespace, its NSID. */
@@ -373,6 +387,7 @@ enum nvme_hz_in_place { NVME_HZ_IN_PLACE_WRITES = 1 };  /* NVME_RW_IN_PLACE is h
 enum {
 	NVME_CTRATT_NVM_SETS = 0x04,
 	NVME_CTRATT_ENDURANCE_GROUPS = 0x10,
+	NVME_OACS_FORMAT = 0x02,
 	NVME_OACS_NAMESPACES = 0x08,
 	NVME_OACS_DBBUF = 0x100,
 	NVME_ONCS_COMPARE = 0x01,
@@ -562,6 +577,7 @@ enum nvme_effect {
 	NVME_EFFECT_SUPPORTED = 1,
 	NVME_EFFECT_LBA_CHANGE = 2,
 	NVME_EFFECT_INVENTORY_CHANGE = 8, /* existing or attached namespaces */
+	NVME_EFFECT_ALONE = 1 << 16,      /* CSE: no other command for the same namespace should be under way */
 	NVME_SCOPE_NAMESPACE = 1 << 20,
 	NVME_SCOPE_CONTROLLER = 1 << 21,
 };

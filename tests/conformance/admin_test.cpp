@@ -24,7 +24,6 @@ const CommandCase cases[] = {
 	{"NamespaceOfTheOtherCommandSet", NVME_IOCS_NOT_SUPPORTED, command(NVME_ADMIN_NAMESPACE_MANAGEMENT)},
 	{"NamespaceAttachmentOfNone", NVME_INVALID_NAMESPACE, command(NVME_ADMIN_NAMESPACE_ATTACHMENT)},
 	{"SelfTestIsNotOffered", NVME_INVALID_OPCODE, command(0x14)},
-	{"FormatIsNotOffered", NVME_INVALID_OPCODE, command(0x80)},
 	{"SanitizeIsNotOffered", NVME_INVALID_OPCODE, command(0x84)},
 	{"ReservedOpcode", NVME_INVALID_OPCODE, command(0x7f)},
 	{"UnknownVendorOpcode", NVME_INVALID_OPCODE, command(0xff)},
@@ -34,9 +33,46 @@ const CommandCase cases[] = {
 	{"SglSegment", NVME_INVALID_FIELD, command(NVME_ADMIN_IDENTIFY, 0x80)},
 	{"ResetStatistics", NVME_SUCCESS, command(NVME_ADMIN_HZ_RESET_STATS)},
 };
+auto format(uint32_t cdw10, uint32_t nsid = 1)
+{
+	return [=](Bench &b) { return admin_command(b, NVME_ADMIN_FORMAT_NVM, nsid, cdw10); };
+}
+
+const CommandCase format_cases[] = {
+	{"Format", NVME_SUCCESS, format(0)},
+	{"FormatOfAll", NVME_SUCCESS, format(0, NVME_NSID_ALL)},
+	{"FormatOfNone", NVME_INVALID_NAMESPACE, format(0, 0)},
+	{"FormatOfANamespaceThatCannotBe", NVME_INVALID_NAMESPACE, format(0, 2)},
+	{"FormatWithTheSecondLbaFormat", NVME_INVALID_FORMAT, format(1 << NVME_FORMAT_LBAFL)},
+	{"FormatWithTheSeventeenthLbaFormat", NVME_INVALID_FORMAT, format(1 << NVME_FORMAT_LBAFU)},
+	{"FormatWithProtection", NVME_INVALID_FORMAT, format(NVME_DPS_TYPE1 << NVME_FORMAT_PI)},
+	{"FormatWithReservedProtection", NVME_INVALID_FORMAT, format(7 << NVME_FORMAT_PI)},
+	{"FormatWithExtendedMetadataOfNoBytes", NVME_SUCCESS, format(1 << NVME_FORMAT_MSET)},
+	{"FormatWithUserDataErase", NVME_INVALID_FIELD, format(NVME_FORMAT_USER_DATA << NVME_FORMAT_SES)},
+	{"FormatWithCryptographicErase", NVME_INVALID_FIELD, format(NVME_FORMAT_CRYPTO << NVME_FORMAT_SES)},
+	{"FormatWithReservedErase", NVME_INVALID_FIELD, format(3 << NVME_FORMAT_SES)},
+};
+
 class AdminCommands : public AdminCommand {};
 TEST_P(AdminCommands, Status) { check(); }
 INSTANTIATE_TEST_SUITE_P(All, AdminCommands, ::testing::ValuesIn(cases), case_name);
+INSTANTIATE_TEST_SUITE_P(AllFormats, AdminCommands, ::testing::ValuesIn(format_cases), case_name);
+
+class AdminFormat : public ZonedDevice {};
+
+TEST_F(AdminFormat, EveryZoneIsEmptyAndReadsAsZeros)
+{
+	bench().put(0, NVME_ZS_FULL);
+	bench().put(1, NVME_ZS_EXPLICIT_OPEN);
+	bench().put(2, NVME_ZS_CLOSED);
+	ASSERT_EQ(bench().controller().admin(admin_command(bench(), NVME_ADMIN_FORMAT_NVM, 1)).status, NVME_SUCCESS);
+	for (uint32_t zone = 0; zone < bench().zones(); zone++)
+		EXPECT_EQ(bench().state(zone), NVME_ZS_EMPTY) << "zone " << zone;
+	Bytes data(4096, std::byte(0xee));
+	ASSERT_EQ(bench().run(hz::QueuePair::read(0, 1), {}, &data).status, NVME_SUCCESS);
+	EXPECT_EQ(data, Bytes(4096));
+	EXPECT_EQ(bench().write(0, 1), NVME_SUCCESS);
+}
 
 class AdminQueue : public Device {
 protected:

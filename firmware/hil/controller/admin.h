@@ -88,14 +88,15 @@ static inline bool admin_has_room(const struct queues *queues) { return !complet
 enum { FEATURES = 32, QUEUE_COUNT = HZ_MAX_IO_QUEUES - 1 /* 0-based */ };
 
 struct feature {
-	bool known, changeable;
+	bool known, changeable, saveable;
 	uint32_t initial, valid;
 }; /* valid: bits allowed to a host */
 struct features {
 	uint32_t value[FEATURES];
 };
 
-void features_reset(struct features *features);
+/* The controller was enabled: each feature has its saved value, or without one its default. Life LIFE_DISABLED, clock frozen. */
+void features_reset(struct hil *hil);
 /* NULL: not known; so is feature 06h of a device without a volatile write cache. */
 const struct feature *feature_find(unsigned id, bool volatile_cache);
 /* enum nvme_notice: the notices of a device with such namespaces. */

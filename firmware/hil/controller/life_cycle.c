@@ -127,7 +127,7 @@ void life_order(struct hil *hil)
 {
 	const struct fetch *fetch = &hil->group.fetch;
 	struct relay_settings settings = {
-		.sectors = fetch->sectors, .burst = fetch->burst, .active = fetch_active(fetch), .write_cache = fetch->limits[0].write_cache
+		.sectors = fetch->sectors, .burst = fetch->burst, .served = fetch_served(fetch), .write_cache = fetch->limits[0].write_cache
 	};
 
 	relays_order(&hil->relays, &hil->life, settings);
@@ -146,14 +146,16 @@ void life_enable(struct hil *hil)
 	}
 	queues_add_cq(queues, 0, base + reg->acq, (reg->aqa >> NVME_AQA_ACQS_SHIFT & NVME_AQA_ASQS_MASK) + 1, true, 0);
 	queues_add_sq(queues, 0, 0, base + reg->asq, (reg->aqa & NVME_AQA_ASQS_MASK) + 1);
-	features_reset(&hil->features);
 	fetch_reset(&hil->group.fetch);
 	async_events_reset(&hil->events);
+	features_reset(hil);
 	hil->queues_allowed = HZ_MAX_IO_QUEUES;
 	hil->device.shut_down(hil->device.ctx, false);
 	hil->life.number++;
 	life_set(&hil->life, LIFE_READY);
 	life_order(hil);
+	health_tell(&hil->health); /* of events enabled by a saved value */
+	namespaces_resume_formats(hil);
 	hil->reg.csts |= NVME_CSTS_RDY;
 }
 

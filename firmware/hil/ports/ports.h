@@ -11,6 +11,7 @@
 #include "ftl/base/health.h"
 #include "ftl/request/ftl_request.h"
 #include "logs.h"
+#include "nand_image.h"
 
 /* The platform: the control byte stream and the two ways to wait for the host and to wake it. */
 
@@ -59,6 +60,9 @@ struct controller_ops {
 	/* Stored at once, whole or not at all. */
 	struct namespace_record (*namespace_record)(void *ctx, uint32_t number);
 	void (*keep_namespace)(void *ctx, uint32_t number, struct namespace_record record);
+	/* The controller's persistent state; stored at once, whole or not at all. */
+	void (*controller_record)(void *ctx, struct hz_nand_controller *out);
+	void (*keep_controller)(void *ctx, const struct hz_nand_controller *record);
 	void (*power_history)(void *ctx, struct power_history *out);
 	/* Mark in the media that a shutdown is complete (true), or that the device is in use again. */
 	void (*shut_down)(void *ctx, bool done);

@@ -80,6 +80,14 @@ static const struct io_limits *limits_for(const struct fetch *fetch, uint32_t ns
 	return fetch->of_nsid[nsid <= fetch->namespaces ? nsid : 0];
 }
 
+/* The decoder knows only that a namespace being formatted is not served. */
+static __attribute__((noinline)) void refuse(struct command *command, const struct io_limits *limits)
+{
+	if (limits->formatting && command->req.status == (NVME_INVALID_FIELD | NVME_DNR))
+		command->req.status = NVME_FORMAT_IN_PROGRESS;
+	completion_end(command);
+}
+
 static void fetch_one(struct fetch *fetch)
 {
 	struct command *command = command_take(fetch->pool);
@@ -98,7 +106,7 @@ static void fetch_one(struct fetch *fetch)
 	if (limits->protection != HZ_PROTECTION_NONE && !command->req.status)
 		command->req.status = io_protect(&limits->bus, &sqe, &command->req);
 	if (command->req.status) {
-		completion_end(command);
+		refuse(command, limits);
 		return;
 	}
 	command->req.queue = (uint8_t)sq->id;
@@ -134,20 +142,24 @@ void fetch_set_write_cache(struct fetch *fetch, bool on)
 		fetch->limits[i].write_cache = on;
 }
 
-void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active)
+void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active, bool formatting)
 {
 	fetch->limits[number].namespace_sectors = fetch->sectors[number] = sectors;
-	fetch->limits[number].inactive = !active;
+	fetch->limits[number].inactive = !active || formatting;
+	fetch->limits[number].formatting = formatting;
 }
 
-uint32_t fetch_active(const struct fetch *fetch)
+uint64_t fetch_served(const struct fetch *fetch)
 {
-	uint32_t active = 0;
+	uint64_t served = 0;
 
-	for (uint32_t i = 0; i < fetch->namespaces; i++)
-		active |= (uint32_t)!fetch->limits[i].inactive << i;
-	return active;
+	for (uint32_t i = 0; i < fetch->namespaces; i++) {
+		served |= (uint64_t)!fetch->limits[i].inactive << i;
+		served |= (uint64_t)fetch->limits[i].formatting << (i + FETCH_FORMATTING_SHIFT);
+	}
+	return served;
 }
+HZ_STATIC_ASSERT(HZ_MAX_NAMESPACES <= FETCH_FORMATTING_SHIFT, "a word has both bits of each namespace");
 
 void fetch_reset(struct fetch *fetch)
 {

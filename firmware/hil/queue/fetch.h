@@ -25,10 +25,12 @@ struct fetch {
 /* queues is initialized; all objects passed by pointer must outlive it, limits[namespaces] are copied. */
 void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool *pool, const struct life *life,
 		const struct controller_ops *device, const struct io_limits *limits, uint32_t namespaces);
-/* Feature 06h; size of a namespace, and whether it is served; bits of served ones, bit = number. */
+/* Feature 06h; size of a namespace, whether it is active, and whether a format of it is under way; bits of active ones, bit = number, and
+ * in the high half bits of those being formatted. */
 void fetch_set_write_cache(struct fetch *fetch, bool on);
-void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active);
-uint32_t fetch_active(const struct fetch *fetch);
+void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active, bool formatting);
+uint64_t fetch_served(const struct fetch *fetch);
+enum { FETCH_FORMATTING_SHIFT = 32 };
 /* The controller was enabled: features have their defaults again. */
 void fetch_reset(struct fetch *fetch);
 /* Look at the doorbells: true if a command may be taken. Clock frozen. */

@@ -170,7 +170,7 @@ void relays_order(struct relays *relays, const struct life *life, struct relay_s
 		lt_store(&relay->life_state, (uint64_t)life->shutdown << 8 | life->state);
 		lt_store(&relay->write_cache, settings.write_cache);
 		lt_store(&relay->burst, settings.burst);
-		lt_store(&relay->active, settings.active);
+		lt_store(&relay->served, settings.served);
 		for (unsigned n = 0; n < HZ_MAX_NAMESPACES; n++)
 			lt_store(&relay->sectors[n], settings.sectors[n]);
 		lt_add(&relay->order, 1);
@@ -239,7 +239,7 @@ static void tell_if_quiet(struct far_view *far)
 static void take_order(struct far_view *far)
 {
 	struct relay *relay = far->relay;
-	uint64_t order = lt_load(&relay->order), state;
+	uint64_t order = lt_load(&relay->order), state, served;
 
 	if (order == far->order)
 		return;
@@ -249,8 +249,9 @@ static void take_order(struct far_view *far)
 	far->life.state = (enum life_state)(state & 0xff);
 	far->life.shutdown = (enum life_shutdown)(state >> 8);
 	fetch_set_write_cache(far->fetch, lt_load(&relay->write_cache));
-	for (uint32_t n = 0, active = (uint32_t)lt_load(&relay->active); n < far->fetch->namespaces; n++)
-		fetch_set_namespace(far->fetch, n, lt_load(&relay->sectors[n]), active >> n & 1);
+	served = lt_load(&relay->served);
+	for (uint32_t n = 0; n < far->fetch->namespaces; n++)
+		fetch_set_namespace(far->fetch, n, lt_load(&relay->sectors[n]), served >> n & 1, served >> (n + FETCH_FORMATTING_SHIFT) & 1);
 	far->fetch->burst = (uint32_t)lt_load(&relay->burst);
 	if (!life_serves(&far->life))
 		far->queues->ready_mask = 0;
