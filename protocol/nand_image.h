@@ -9,6 +9,7 @@
 #define HZ_PROTOCOL_NAND_IMAGE_H
 
 #include "device_config.h"
+#include "nvme.h"
 
 #define HZ_NAND_MAGIC 0x30444e414e5a4800ull
 /* With protection information, and with capacitors, the same and a part more of each: hz_nand_version_of. */
@@ -82,6 +83,17 @@ struct hz_nand_namespaces {
 };
 HZ_ASSERT_SIZE(struct hz_nand_namespaces, 520);
 
+/* The self-test under way (running.status 0: none), and results of the last ones, newest first. */
+struct hz_nand_self_test {
+	uint64_t lba;    /* the next one to be read … */
+	uint32_t number; /* … of this namespace */
+	uint32_t nsid;   /* the host's choice: 0, of a namespace, or all */
+	uint32_t results, reserved;
+	struct nvme_self_test_result running, result[NVME_SELF_TEST_RESULTS];
+	uint32_t reserved612;
+};
+HZ_ASSERT_SIZE(struct hz_nand_self_test, 616);
+
 /* The controller's persistent state. Copies as of the record of the namespaces; all zero in both: nothing has happened yet. What is
  * reserved is zero. */
 enum { HZ_NAND_FEATURES = 32 };
@@ -89,7 +101,8 @@ struct hz_nand_controller {
 	uint32_t checksum; /* of the rest of the record */
 	uint32_t saved;    /* bit = identifier of a feature with a saved value */
 	uint32_t feature[HZ_NAND_FEATURES];
-	uint8_t reserved136[888];
+	struct hz_nand_self_test self_test;
+	uint8_t reserved752[272];
 };
 HZ_ASSERT_SIZE(struct hz_nand_controller, 1024);
 HZ_STATIC_ASSERT(HZ_NAND_NAMESPACES_OFFSET + sizeof(struct hz_nand_namespaces) <= HZ_NAND_CONTROLLER_OFFSET &&

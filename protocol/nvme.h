@@ -37,6 +37,7 @@ enum nvme_admin_opcode {
 	NVME_ADMIN_GET_FEATURES = 0x0a,
 	NVME_ADMIN_ASYNC_EVENT = 0x0c,
 	NVME_ADMIN_NAMESPACE_MANAGEMENT = 0x0d,
+	NVME_ADMIN_DEVICE_SELF_TEST = 0x14,
 	NVME_ADMIN_NAMESPACE_ATTACHMENT = 0x15,
 	NVME_ADMIN_DBBUF = 0x7c,
 	NVME_ADMIN_FORMAT_NVM = 0x80,
@@ -115,6 +116,7 @@ enum nvme_status {
 	NVME_NAMESPACE_NOT_ATTACHED = 0x11a,
 	NVME_THIN_PROVISIONING = 0x11b, /* … is not supported */
 	NVME_CONTROLLER_LIST = 0x11c,   /* … is invalid */
+	NVME_SELF_TEST_RUNS = 0x11d,
 	NVME_IOCS_NOT_SUPPORTED = 0x129,
 	NVME_INVALID_PROTECTION = 0x181,
 	NVME_SIZE_LIMIT = 0x183,
@@ -353,7 +355,9 @@ struct nvme_identify_controller {
 	uint16_t wctemp, cctemp, mtfa;
 	uint32_t hmpre, hmmin;
 	uint8_t tnvmcap[16], unvmcap[16];
-	uint8_t reserved312[26];
+	uint8_t reserved312[4];
+	uint16_t edstt; /* minutes of an extended self-test */
+	uint8_t dsto, reserved319[19];
 	uint16_t nsetidmax, endgidmax;
 	uint8_t reserved342[170];
 	uint8_t sqes, cqes;
@@ -389,6 +393,7 @@ enum {
 	NVME_CTRATT_ENDURANCE_GROUPS = 0x10,
 	NVME_OACS_FORMAT = 0x02,
 	NVME_OACS_NAMESPACES = 0x08,
+	NVME_OACS_SELF_TEST = 0x10,
 	NVME_OACS_DBBUF = 0x100,
 	NVME_ONCS_COMPARE = 0x01,
 	NVME_ONCS_DATASET_MANAGEMENT = 0x04,
@@ -401,6 +406,7 @@ enum {
 	NVME_LPA_EXTENDED = 0x04,
 	NVME_LPA_SUPPORTED_PAGES = 0x20
 };
+enum { NVME_DSTO_ONE_TEST = 0x01 }; /* one self-test at a time in the NVM subsystem */
 enum { NVME_VWC_PRESENT = 0x01, NVME_VWC_FLUSH_ALL = 0x06 };
 
 enum { NVME_DLFEAT_READS_ZEROES = 0x01, NVME_DLFEAT_WRITE_ZEROES = 0x08 /* NVME_RW_DEAC has an effect */ };
@@ -501,6 +507,7 @@ enum nvme_log_id {
 	NVME_LOG_FIRMWARE = 0x03,
 	NVME_LOG_CHANGED_NAMESPACES = 0x04,
 	NVME_LOG_EFFECTS = 0x05,
+	NVME_LOG_SELF_TEST = 0x06,
 	NVME_LOG_ENDURANCE_GROUP = 0x09,
 	NVME_LOG_FEATURES = 0x12,
 	NVME_LOG_MI_COMMANDS = 0x13,
@@ -559,6 +566,34 @@ struct nvme_changed_zones_log {
 	uint64_t start[NVME_CHANGED_ZONES_MOST]; /* first LBAs */
 };
 HZ_ASSERT_SIZE(struct nvme_changed_zones_log, 4096);
+
+/* Device Self-test (base spec 5.9): CDW10 3:0, and in the log the test under way. */
+enum nvme_self_test { NVME_SELF_TEST_NONE = 0, NVME_SELF_TEST_SHORT = 1, NVME_SELF_TEST_EXTENDED = 2, NVME_SELF_TEST_ABORT = 0xf };
+/* Bits 3:0 of a result's status; bits 7:4 are the test. */
+enum nvme_self_test_end {
+	NVME_SELF_TEST_PASSED = 0,
+	NVME_SELF_TEST_ABORTED = 1, /* by the command */
+	NVME_SELF_TEST_RESET = 2,   /* aborted by a controller reset */
+	NVME_SELF_TEST_REMOVED = 3, /* aborted: its namespace was deleted */
+	NVME_SELF_TEST_FORMATTED = 4,
+	NVME_SELF_TEST_FAILED = 7, /* `segment` is the first that failed */
+	NVME_SELF_TEST_SANITIZED = 9,
+	NVME_SELF_TEST_UNUSED = 0xf, /* there is no such entry */
+};
+enum nvme_self_test_valid { NVME_SELF_TEST_NSID = 1, NVME_SELF_TEST_LBA = 2, NVME_SELF_TEST_SCT = 4, NVME_SELF_TEST_SC = 8 };
+enum { NVME_SELF_TEST_RESULTS = 20 };
+struct nvme_self_test_result {
+	uint8_t status, segment, valid, reserved3; /* valid: enum nvme_self_test_valid */
+	uint32_t power_on_hours[2], nsid, failing_lba[2];
+	uint8_t sct, sc, vs[2];
+};
+HZ_ASSERT_SIZE(struct nvme_self_test_result, 28);
+HZ_ASSERT_OFFSET(struct nvme_self_test_result, sct, 24);
+struct nvme_self_test_log {
+	uint8_t current, percent, reserved2[2];
+	struct nvme_self_test_result result[NVME_SELF_TEST_RESULTS]; /* newest first */
+};
+HZ_ASSERT_SIZE(struct nvme_self_test_log, 564);
 
 struct nvme_firmware_log {
 	uint8_t afi, reserved1[7];

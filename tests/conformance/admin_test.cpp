@@ -23,7 +23,6 @@ const CommandCase cases[] = {
 	{"FirmwareCommitIsNotOffered", NVME_INVALID_OPCODE, command(0x10)},
 	{"NamespaceOfTheOtherCommandSet", NVME_IOCS_NOT_SUPPORTED, command(NVME_ADMIN_NAMESPACE_MANAGEMENT)},
 	{"NamespaceAttachmentOfNone", NVME_INVALID_NAMESPACE, command(NVME_ADMIN_NAMESPACE_ATTACHMENT)},
-	{"SelfTestIsNotOffered", NVME_INVALID_OPCODE, command(0x14)},
 	{"SanitizeIsNotOffered", NVME_INVALID_OPCODE, command(0x84)},
 	{"ReservedOpcode", NVME_INVALID_OPCODE, command(0x7f)},
 	{"UnknownVendorOpcode", NVME_INVALID_OPCODE, command(0xff)},
@@ -37,6 +36,20 @@ auto format(uint32_t cdw10, uint32_t nsid = 1)
 {
 	return [=](Bench &b) { return admin_command(b, NVME_ADMIN_FORMAT_NVM, nsid, cdw10); };
 }
+
+auto self_test(uint32_t which, uint32_t nsid)
+{
+	return [=](Bench &b) { return admin_command(b, NVME_ADMIN_DEVICE_SELF_TEST, nsid, which); };
+}
+
+const CommandCase self_test_cases[] = {
+	{"AbortOfNoSelfTest", NVME_SUCCESS, self_test(NVME_SELF_TEST_ABORT, 0)},
+	{"SelfTestZero", NVME_INVALID_FIELD, self_test(NVME_SELF_TEST_NONE, 0)},
+	{"ReservedSelfTest", NVME_INVALID_FIELD, self_test(3, 0)},
+	{"VendorsSelfTest", NVME_INVALID_FIELD, self_test(0xe, 0)},
+	{"SelfTestOfANamespaceThatCannotBe", NVME_INVALID_NAMESPACE, self_test(NVME_SELF_TEST_SHORT, 2)},
+	{"SelfTestOfTheController", NVME_SUCCESS, self_test(NVME_SELF_TEST_SHORT, 0)},
+};
 
 const CommandCase format_cases[] = {
 	{"Format", NVME_SUCCESS, format(0)},
@@ -56,7 +69,44 @@ const CommandCase format_cases[] = {
 class AdminCommands : public AdminCommand {};
 TEST_P(AdminCommands, Status) { check(); }
 INSTANTIATE_TEST_SUITE_P(All, AdminCommands, ::testing::ValuesIn(cases), case_name);
+INSTANTIATE_TEST_SUITE_P(AllSelfTests, AdminCommands, ::testing::ValuesIn(self_test_cases), case_name);
 INSTANTIATE_TEST_SUITE_P(AllFormats, AdminCommands, ::testing::ValuesIn(format_cases), case_name);
+
+class AdminSelfTest : public ZonedDevice {
+protected:
+	nvme_self_test_log log()
+	{
+		nvme_self_test_log page;
+		std::memcpy(&page, bench().controller().log_page(NVME_LOG_SELF_TEST, sizeof(page)).data(), sizeof(page));
+		return page;
+	}
+	uint16_t begin(uint32_t which, uint32_t nsid)
+	{
+		return bench().controller().admin(admin_command(bench(), NVME_ADMIN_DEVICE_SELF_TEST, nsid, which)).status;
+	}
+	// Until it is over; the last result.
+	nvme_self_test_result finish()
+	{
+		for (int i = 0; i < 10000 && log().current; i++)
+			;
+		EXPECT_EQ(log().current, 0);
+		return log().result[0];
+	}
+};
+
+TEST_F(AdminSelfTest, BothKindsPass)
+{
+	bench().put(0, NVME_ZS_FULL);
+	bench().put(1, NVME_ZS_CLOSED);
+	for (uint32_t nsid : {1u, NVME_NSID_ALL})
+		for (uint32_t which : {NVME_SELF_TEST_SHORT, NVME_SELF_TEST_EXTENDED}) {
+			ASSERT_EQ(begin(which, nsid), NVME_SUCCESS);
+			const auto result = finish();
+			EXPECT_EQ(result.status, which << 4 | NVME_SELF_TEST_PASSED);
+			EXPECT_EQ(result.segment | result.valid | result.nsid | result.sct | result.sc, 0u);
+		}
+	EXPECT_EQ(log().result[1].status, NVME_SELF_TEST_SHORT << 4) << "the newest is the first";
+}
 
 class AdminFormat : public ZonedDevice {};
 

@@ -68,7 +68,7 @@ const CommandCase cases[] = {
 	{"ChangedNamespacesOfNamespaceZero", NVME_SUCCESS, page(0x04, 1024, 0, 0)},
 	{"ChangedNamespacesOfANamespace", NVME_INVALID_FIELD, page(0x04, 1024, 0, 1)},
 	{"ChangedNamespacesBeyondTheEnd", NVME_INVALID_FIELD, page(0x04, 1, 4100)},
-	{"SelfTestIsNotOffered", NVME_LOG_PAGE_INVALID, page(0x06, 16)},
+	{"SelfTest", NVME_SUCCESS, page(NVME_LOG_SELF_TEST, sizeof(nvme_self_test_log) / 4)},
 	{"ChangedZones", NVME_SUCCESS, page(NVME_LOG_CHANGED_ZONES, 1024, 0, 1)},
 	{"ChangedZonesOfNoNamespace", NVME_INVALID_FIELD, page(NVME_LOG_CHANGED_ZONES, 1024, 0, 0)},
 	{"ChangedZonesOfAllNamespaces", NVME_INVALID_FIELD, page(NVME_LOG_CHANGED_ZONES, 1024, 0, NVME_NSID_ALL)},

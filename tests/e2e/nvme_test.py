@@ -130,6 +130,22 @@ class NvmeCli(unittest.TestCase):
         self.assertRegex(self.good("--device", "small", "get-feature", "-f", "6"), rb"(?i)value: ?0x0*1\b")
         self.assertIn(b"Enabled", self.good("--device", "small", "get-feature", "-f", "6", "-H"))
 
+    def test_self_test(self):
+        """Results outlast shutdowns, and go on counting in an image."""
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image = ["--device", "small", "--image", str(pathlib.Path(folder) / "image")]
+            data = bytes(i % 251 for i in range(2 * BLOCK))
+            self.good(*image, "write", "-s", "0", "-c", "1", "-z", len(data), data=data)
+            self.assertIn(b"started", self.good(*image, "device-self-test", "/dev/hartzone0", "-n", "0", "-s", "1"))
+            self.good(*image, "device-self-test", "/dev/hartzone0", "-n", "1", "-s", "2")
+            log = json.loads(self.good(*image, "self-test-log", "-o", "json"))
+            self.assertEqual(log["Current Device Self-Test Operation"], 0)
+            results = log["List of Valid Reports"]
+            self.assertEqual([(r["Self test code"], r["Self test result"]) for r in results[:2]], [(2, 0), (1, 0)])
+            run = self.call(*image, "device-self-test", "/dev/hartzone0", "-n", "2", "-s", "1")
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn(b"Invalid Namespace", run.stderr + run.stdout)
+
     def test_format(self):
         with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
             image = ["--device", "small", "--image", str(pathlib.Path(folder) / "image")]

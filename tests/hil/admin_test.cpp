@@ -37,7 +37,7 @@ struct Admin : testing::Test {
 
 TEST_F(Admin, EveryUnknownOpcodeIsInvalid)
 {
-	const uint8_t known[] = {0, 1, 2, 4, 5, 6, 8, 9, 0xa, 0xc, 0xd, 0x15, 0x7c, 0x80, 0xc0};
+	const uint8_t known[] = {0, 1, 2, 4, 5, 6, 8, 9, 0xa, 0xc, 0xd, 0x14, 0x15, 0x7c, 0x80, 0xc0};
 	for (unsigned opcode = 0; opcode < 256; opcode++)
 		if (!std::count(std::begin(known), std::end(known), opcode)) {
 			EXPECT_EQ(rig.status_of(admin_sqe(static_cast<uint8_t>(opcode))), dnr(NVME_INVALID_OPCODE)) << opcode;
@@ -64,7 +64,7 @@ TEST_F(Admin, IdentifyController)
 	EXPECT_EQ(id.sqes, 0x66);
 	EXPECT_EQ(id.cqes, 0x44);
 	EXPECT_EQ(id.ver, 0x20000u);
-	EXPECT_EQ(id.oacs, NVME_OACS_DBBUF | NVME_OACS_NAMESPACES | NVME_OACS_FORMAT);
+	EXPECT_EQ(id.oacs, NVME_OACS_DBBUF | NVME_OACS_NAMESPACES | NVME_OACS_FORMAT | NVME_OACS_SELF_TEST);
 	EXPECT_EQ(id.fna, 0) << "a format is of one namespace or of all, without a key to change";
 	EXPECT_EQ(id.vwc, 7);
 	EXPECT_EQ(id.vs[NVME_HZ_VS_PROTECTION], 0) << "durable writes are refused, and it says so";

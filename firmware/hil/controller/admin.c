@@ -440,6 +440,7 @@ static admin_handler *handler_of(uint8_t opcode)
 	case NVME_ADMIN_NAMESPACE_MANAGEMENT: return admin_namespace_management;
 	case NVME_ADMIN_NAMESPACE_ATTACHMENT: return admin_namespace_attachment;
 	case NVME_ADMIN_FORMAT_NVM: return admin_format_nvm;
+	case NVME_ADMIN_DEVICE_SELF_TEST: return admin_self_test;
 	case NVME_ADMIN_HZ_RESET_STATS: return admin_reset_stats;
 	default: return NULL;
 	}

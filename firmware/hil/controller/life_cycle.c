@@ -156,6 +156,7 @@ void life_enable(struct hil *hil)
 	life_order(hil);
 	health_tell(&hil->health); /* of events enabled by a saved value */
 	namespaces_resume_formats(hil);
+	self_test_resume(hil);
 	hil->reg.csts |= NVME_CSTS_RDY;
 }
 
@@ -197,6 +198,7 @@ void life_disable(struct hil *hil)
 	}
 	queues_retire_all(&hil->group.queues);
 	life_set(&hil->life, LIFE_RESETTING);
+	self_test_interrupt(hil);
 	life_order(hil);
 	abandon_all(hil);
 }
@@ -213,6 +215,7 @@ void life_shut_down(struct hil *hil)
 		return;
 	queues_retire_all(&hil->group.queues);
 	set_shutdown(hil, SHUTDOWN_DRAINING, NVME_CSTS_SHST_OCCURRING);
+	self_test_interrupt(hil);
 	life_order(hil);
 	life_step(hil);
 }
@@ -284,7 +287,7 @@ static void finish_reset(struct hil *hil)
 
 void life_step(struct hil *hil)
 {
-	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || hil->change.busy)
+	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || hil->change.busy || hil->self_test.busy)
 		return;
 	if (hil->life.shutdown == SHUTDOWN_DRAINING && relays_obeyed(&hil->relays))
 		flush_everything(hil);

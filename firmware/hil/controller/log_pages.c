@@ -124,6 +124,7 @@ static uint32_t effects_page(void *page, bool zoned, bool copies)
 		log->acs[admin[i]] = MANAGES;
 	log->acs[NVME_ADMIN_NAMESPACE_MANAGEMENT] = MANAGES | NVME_EFFECT_LBA_CHANGE | NVME_EFFECT_INVENTORY_CHANGE;
 	log->acs[NVME_ADMIN_NAMESPACE_ATTACHMENT] = MANAGES | NVME_EFFECT_INVENTORY_CHANGE;
+	log->acs[NVME_ADMIN_DEVICE_SELF_TEST] = MANAGES;
 	log->acs[NVME_ADMIN_FORMAT_NVM] = MANAGES | NVME_EFFECT_LBA_CHANGE | NVME_EFFECT_ALONE;
 	log->iocs[NVME_IO_FLUSH] = READS;
 	log->iocs[NVME_IO_READ] = READS;
@@ -143,6 +144,7 @@ bool log_page_known(const struct hil *hil, unsigned id)
 	switch (id) {
 	case NVME_LOG_CHANGED_NAMESPACES:
 	case NVME_LOG_EFFECTS:
+	case NVME_LOG_SELF_TEST:
 	case NVME_LOG_ENDURANCE_GROUP:
 	case NVME_LOG_FEATURES:
 	case NVME_LOG_MI_COMMANDS: return true;
@@ -240,6 +242,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_MI_COMMANDS: return sizeof(struct nvme_mi_commands_log); /* none */
 	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
+	case NVME_LOG_SELF_TEST: return self_test_page(hil, (struct nvme_self_test_log *)hil->scratch);
 	case NVME_LOG_ENDURANCE_GROUP: return endurance_page(hil, hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
 	case NVME_LOG_CHANGED_NAMESPACES: return changed_namespaces_page(hil, hil->scratch, !(sqe->cdw10 & LOG_RETAIN_EVENT));

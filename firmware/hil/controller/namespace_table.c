@@ -170,6 +170,7 @@ static void begin_wipe(struct hil *hil, uint32_t number)
 	hil->change.step = 0;
 	hil->change.all_conventional = (struct nvme_dsm_range){ .nlb = (uint32_t)hil->namespaces.slot[number].conventional };
 	hil->life.number++;
+	self_test_drop(hil, number, hil->change.why == WIPE_DELETES ? NVME_SELF_TEST_REMOVED : NVME_SELF_TEST_FORMATTED);
 	set_namespace_state(hil, number, hil->change.why == WIPE_DELETES ? HZ_NAMESPACE_DELETED : HZ_NAMESPACE_FORMATTING);
 	wipe_on(hil);
 }
