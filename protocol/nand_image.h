@@ -102,7 +102,8 @@ struct hz_nand_controller {
 	uint32_t saved;    /* bit = identifier of a feature with a saved value */
 	uint32_t feature[HZ_NAND_FEATURES];
 	struct hz_nand_self_test self_test;
-	uint8_t reserved752[272];
+	uint8_t telemetry_generation; /* of the last telemetry data that a host has created; they are gone themselves */
+	uint8_t reserved753[271];
 };
 HZ_ASSERT_SIZE(struct hz_nand_controller, 1024);
 HZ_STATIC_ASSERT(HZ_NAND_NAMESPACES_OFFSET + sizeof(struct hz_nand_namespaces) <= HZ_NAND_CONTROLLER_OFFSET &&

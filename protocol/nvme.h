@@ -215,9 +215,9 @@ HZ_ASSERT_SIZE(struct nvme_copy_range, 32);
 enum nvme_format_field {
 	NVME_FORMAT_LBAFL = 0, /* 4 bits */
 	NVME_FORMAT_MSET = 4,
-	NVME_FORMAT_PI = 5, /* 3 bits: enum nvme_protection_setting, in the last bytes of the metadata … */
-	NVME_FORMAT_PIL = 8, /* … or in the first */
-	NVME_FORMAT_SES = 9, /* 3 bits */
+	NVME_FORMAT_PI = 5,     /* 3 bits: enum nvme_protection_setting, in the last bytes of the metadata … */
+	NVME_FORMAT_PIL = 8,    /* … or in the first */
+	NVME_FORMAT_SES = 9,    /* 3 bits */
 	NVME_FORMAT_LBAFU = 12, /* 2 bits */
 };
 enum nvme_format_erase { NVME_FORMAT_NO_ERASE = 0, NVME_FORMAT_USER_DATA = 1, NVME_FORMAT_CRYPTO = 2 };
@@ -404,6 +404,7 @@ enum {
 	NVME_OCFS_FORMAT_0 = 0x01,
 	NVME_LPA_EFFECTS = 0x02,
 	NVME_LPA_EXTENDED = 0x04,
+	NVME_LPA_TELEMETRY = 0x08,
 	NVME_LPA_SUPPORTED_PAGES = 0x20
 };
 enum { NVME_DSTO_ONE_TEST = 0x01 }; /* one self-test at a time in the NVM subsystem */
@@ -508,6 +509,8 @@ enum nvme_log_id {
 	NVME_LOG_CHANGED_NAMESPACES = 0x04,
 	NVME_LOG_EFFECTS = 0x05,
 	NVME_LOG_SELF_TEST = 0x06,
+	NVME_LOG_TELEMETRY_HOST = 0x07,
+	NVME_LOG_TELEMETRY_CONTROLLER = 0x08,
 	NVME_LOG_ENDURANCE_GROUP = 0x09,
 	NVME_LOG_FEATURES = 0x12,
 	NVME_LOG_MI_COMMANDS = 0x13,
@@ -594,6 +597,18 @@ struct nvme_self_test_log {
 	struct nvme_self_test_result result[NVME_SELF_TEST_RESULTS]; /* newest first */
 };
 HZ_ASSERT_SIZE(struct nvme_self_test_log, 564);
+
+/* Telemetry, host-initiated and controller-initiated: a header of one block, then blocks of 512 bytes. */
+enum { NVME_TELEMETRY_BLOCK = 512, NVME_TELEMETRY_CREATE = 1 << 8 /* CDW10 */ };
+struct nvme_telemetry_header {
+	uint8_t lpi, reserved1[4], ieee[3];
+	uint16_t last_block[3]; /* of data areas 1 to 3, each from block 1 on; 0: empty */
+	uint8_t reserved14[2];
+	uint32_t last_block4;
+	uint8_t reserved20[361], host_generation, controller_available, controller_generation, reason[128];
+};
+HZ_ASSERT_SIZE(struct nvme_telemetry_header, 512);
+HZ_ASSERT_OFFSET(struct nvme_telemetry_header, reason, 384);
 
 struct nvme_firmware_log {
 	uint8_t afi, reserved1[7];

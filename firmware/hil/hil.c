@@ -189,6 +189,7 @@ static void init_controller(struct hil *hil, struct arena *arena)
 	hart_pings_init(&hil->pings, arena, &hil->device, &hil->group.thread, hil, on_round_over);
 	error_log_init(&hil->errors, arena);
 	hil->scratch = arena_alloc(arena, 1, HIL_SCRATCH_BYTES, "HIL scratch");
+	telemetry_init(&hil->telemetry, arena);
 	statistics_init(&hil->statistics, arena, &hil->device, hil->namespaces.count);
 	admin_answers_init(&hil->answers, &hil->group.queues);
 	async_events_init(&hil->events, &hil->answers, &hil->life);

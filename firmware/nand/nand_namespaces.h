@@ -1,4 +1,4 @@
-/* Records of an image beside its header: the namespaces (the windows that it was made with, their existence and attachment), and the
+/* Records of an image, next to its header: the namespaces (the windows that it was made with, their existence and attachment), and the
  * state of the controller. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_NAMESPACES_H

@@ -166,7 +166,8 @@ TEST_F(FeatureValues, CapabilitiesAreThoseOfSetFeatures)
 			     fid == NVME_FEAT_INTERRUPT_COALESCING || fid == NVME_FEAT_INTERRUPT_VECTOR;
 		bool saveable = fid == NVME_FEAT_ARBITRATION || fid == NVME_FEAT_VOLATILE_WRITE_CACHE || fid == NVME_FEAT_WRITE_ATOMICITY ||
 				fid == NVME_FEAT_ASYNC_EVENT;
-		EXPECT_EQ(result.dw0, (fixed ? 0u : NVME_FEAT_CAP_CHANGEABLE) | (saveable ? NVME_FEAT_CAP_SAVEABLE : 0u)) << "feature " << fid;
+		EXPECT_EQ(result.dw0, (fixed ? 0u : NVME_FEAT_CAP_CHANGEABLE) | (saveable ? NVME_FEAT_CAP_SAVEABLE : 0u))
+			<< "feature " << fid;
 	}
 }
 

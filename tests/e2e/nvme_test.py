@@ -130,6 +130,22 @@ class NvmeCli(unittest.TestCase):
         self.assertRegex(self.good("--device", "small", "get-feature", "-f", "6"), rb"(?i)value: ?0x0*1\b")
         self.assertIn(b"Enabled", self.good("--device", "small", "get-feature", "-f", "6", "-H"))
 
+    def test_telemetry(self):
+        """The file has the header, the list of pages behind it, and the pages: SMART and flash counters."""
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image, out = pathlib.Path(folder) / "image", pathlib.Path(folder) / "telemetry"
+            for generation in (1, 2):
+                self.good("--device", "small", "--image", image, "telemetry-log", "--output-file", out, "--host-generate=1")
+                log = out.read_bytes()
+                self.assertEqual((log[0], log[381], len(log)), (7, generation, 512 * (1 + struct.unpack_from("<H", log, 12)[0])))
+                version, pages = struct.unpack_from("<II", log, 512)
+                self.assertEqual((version, pages), (1, 5))
+                places = {identifier: log[512 * block:512 * block + size] for identifier, block, size, _ in
+                          struct.iter_unpack("<IIII", log[520:520 + 16 * pages])}
+                self.assertEqual(places[2][3], 100, "available spare")
+                self.assertEqual(struct.unpack_from("<II", places[0xc1]), (1, 2), "two channels")
+                self.assertEqual(struct.unpack_from("<II", places[0xc0])[0], 1)
+
     def test_self_test(self):
         """Results outlast shutdowns, and go on counting in an image."""
         with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:

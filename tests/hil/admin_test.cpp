@@ -25,7 +25,10 @@ struct Admin : testing::Test {
 		return rig.admin(admin_sqe(NVME_ADMIN_GET_FEATURES, select << 8 | fid, cdw11));
 	}
 	Cqe set(uint8_t fid, uint32_t value, uint32_t nsid = 0) { return rig.set_feature(fid, value, nsid); }
-	uint16_t save(uint8_t fid, uint32_t value) { return rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_SAVE | fid, value)); }
+	uint16_t save(uint8_t fid, uint32_t value)
+	{
+		return rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_SAVE | fid, value));
+	}
 	void reset()
 	{
 		rig.set(NVME_REG_CC, 0);
@@ -244,7 +247,8 @@ TEST_F(Admin, SavedValuesAreThoseOfTheNextLives)
 	EXPECT_EQ(get(NVME_FEAT_ARBITRATION).dw0, 3u);
 	EXPECT_EQ(get(NVME_FEAT_VOLATILE_WRITE_CACHE).dw0, 0u);
 	EXPECT_EQ(get(NVME_FEAT_WRITE_ATOMICITY).dw0, 0u);
-	EXPECT_EQ(rig.fake->controller.saved, 1u << NVME_FEAT_ARBITRATION | 1u << NVME_FEAT_VOLATILE_WRITE_CACHE | 1u << NVME_FEAT_ASYNC_EVENT);
+	EXPECT_EQ(rig.fake->controller.saved,
+		  1u << NVME_FEAT_ARBITRATION | 1u << NVME_FEAT_VOLATILE_WRITE_CACHE | 1u << NVME_FEAT_ASYNC_EVENT);
 }
 
 /* What they do, not only what they say. */

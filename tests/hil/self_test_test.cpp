@@ -28,8 +28,8 @@ struct SelfTest : testing::Test {
 	}
 	nvme_self_test_log log()
 	{
-		EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, (sizeof(nvme_self_test_log) / 4 - 1) << 16 | NVME_LOG_SELF_TEST, 0,
-						  rig.buffer())),
+		EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, (sizeof(nvme_self_test_log) / 4 - 1) << 16 | NVME_LOG_SELF_TEST,
+						  0, rig.buffer())),
 			  0);
 		return rig.page<nvme_self_test_log>();
 	}
@@ -54,8 +54,14 @@ struct SelfTest : testing::Test {
 				     [&](const Submitted &s) { return s.op == FTL_VERIFY && s.number == nsid - 1; });
 		return all;
 	}
-	void slow() { rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 10000000}; }; }
-	void fast() { rig.fake->script = [](const ftl_request &) { return Answer{}; }; }
+	void slow()
+	{
+		rig.fake->script = [](const ftl_request &) { return Answer{.service_ns = 10000000}; };
+	}
+	void fast()
+	{
+		rig.fake->script = [](const ftl_request &) { return Answer{}; };
+	}
 	void disable()
 	{
 		rig.set(NVME_REG_CC, 0);

@@ -264,6 +264,21 @@ TEST(NvmeVsLibnvme, LogPages)
 	F(warning_temperature_time, warning_temp_time);
 	F(temperature_sensor, temp_sensor);
 #undef F
+	SAME_SIZE(nvme_telemetry_header, nvme_telemetry_log);
+#define F(field, theirs) SAME_FIELD(nvme_telemetry_header, field, nvme_telemetry_log, theirs)
+	F(lpi, lpi);
+	F(ieee, ieee);
+	F(last_block4, dalb4);
+	F(host_generation, hostdgn);
+	F(controller_available, ctrlavail);
+	F(controller_generation, ctrldgn);
+	F(reason, rsnident);
+#undef F
+	EXPECT_EQ(offsetof(ours::nvme_telemetry_header, last_block), offsetof(::nvme_telemetry_log, dalb1));
+	SAME(NVME_TELEMETRY_BLOCK, NVME_LOG_TELEM_BLOCK_SIZE);
+	SAME(NVME_TELEMETRY_CREATE, NVME_LOG_TELEM_HOST_LSP_CREATE << 8);
+	SAME(NVME_LOG_TELEMETRY_HOST, NVME_LOG_LID_TELEMETRY_HOST);
+	SAME(NVME_LOG_TELEMETRY_CONTROLLER, NVME_LOG_LID_TELEMETRY_CTRL);
 	SAME_SIZE(nvme_self_test_log, nvme_self_test_log);
 	SAME_SIZE(nvme_self_test_result, nvme_st_result);
 #define F(field, theirs) SAME_FIELD(nvme_self_test_result, field, nvme_st_result, theirs)

@@ -11,6 +11,7 @@
 #include "hil/controller/health.h"
 #include "hil/controller/namespace_table.h"
 #include "hil/controller/self_test.h"
+#include "hil/controller/telemetry.h"
 #include "hil/queue/queue_group.h"
 
 /* Controller registers with a stored value (base spec 3.1.3). CAP and VS are constants. */
@@ -31,6 +32,7 @@ struct hil {
 	struct namespace_table namespaces;
 	struct namespace_change change;
 	struct self_test self_test;
+	struct telemetry telemetry;
 	struct host_bus bus;
 	bool zoned;
 	struct controller_ops device;

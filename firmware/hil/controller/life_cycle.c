@@ -287,7 +287,8 @@ static void finish_reset(struct hil *hil)
 
 void life_step(struct hil *hil)
 {
-	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || hil->change.busy || hil->self_test.busy)
+	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || hil->change.busy ||
+	    hil->self_test.busy)
 		return;
 	if (hil->life.shutdown == SHUTDOWN_DRAINING && relays_obeyed(&hil->relays))
 		flush_everything(hil);

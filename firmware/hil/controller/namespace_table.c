@@ -351,8 +351,7 @@ uint16_t admin_namespace_management(struct hil *hil, const struct nvme_sqe *sqe,
 {
 	switch (sqe->cdw10 & 0xf) {
 	case CREATE: return create_namespace(hil, sqe, result);
-	case DELETE:
-		return sqe->nsid == NVME_NSID_ALL ? begin_wipes(hil, sqe, WIPE_DELETES, result) : delete_namespace(hil, sqe, result);
+	case DELETE: return sqe->nsid == NVME_NSID_ALL ? begin_wipes(hil, sqe, WIPE_DELETES, result) : delete_namespace(hil, sqe, result);
 	default: return BAD_FIELD;
 	}
 }

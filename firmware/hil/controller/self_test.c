@@ -81,7 +81,8 @@ static void pass_piece(struct self_test *test, uint64_t namespace_sectors)
 {
 	uint64_t done = test->req.sectors, stride = namespace_sectors / SHORT_PIECES;
 
-	test->state.lba += test_of(test) == NVME_SELF_TEST_SHORT && test->state.lba + done >= test->singles && stride > done ? stride : done;
+	test->state.lba += test_of(test) == NVME_SELF_TEST_SHORT && test->state.lba + done >= test->singles && stride > done ? stride
+															     : done;
 }
 
 /* Only what flash cannot give back is a failure: a zone that is offline has nothing to be read. */

@@ -251,7 +251,8 @@ static void take_order(struct far_view *far)
 	fetch_set_write_cache(far->fetch, lt_load(&relay->write_cache));
 	served = lt_load(&relay->served);
 	for (uint32_t n = 0; n < far->fetch->namespaces; n++)
-		fetch_set_namespace(far->fetch, n, lt_load(&relay->sectors[n]), served >> n & 1, served >> (n + FETCH_FORMATTING_SHIFT) & 1);
+		fetch_set_namespace(far->fetch, n, lt_load(&relay->sectors[n]), served >> n & 1,
+				    served >> (n + FETCH_FORMATTING_SHIFT) & 1);
 	far->fetch->burst = (uint32_t)lt_load(&relay->burst);
 	if (!life_serves(&far->life))
 		far->queues->ready_mask = 0;
