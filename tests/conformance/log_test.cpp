@@ -69,7 +69,7 @@ const CommandCase cases[] = {
 	{"ChangedNamespacesOfANamespace", NVME_INVALID_FIELD, page(0x04, 1024, 0, 1)},
 	{"ChangedNamespacesBeyondTheEnd", NVME_INVALID_FIELD, page(0x04, 1, 4100)},
 	{"TelemetryOfTheHost", NVME_SUCCESS, page(NVME_LOG_TELEMETRY_HOST, 128)},
-	{"TelemetryCreated", NVME_SUCCESS, page(NVME_LOG_TELEMETRY_HOST | NVME_TELEMETRY_CREATE, 128)},
+	{"TelemetryCreated", NVME_SUCCESS, page(uint32_t{NVME_LOG_TELEMETRY_HOST} | NVME_TELEMETRY_CREATE, 128)},
 	{"TelemetryOfTheController", NVME_SUCCESS, page(NVME_LOG_TELEMETRY_CONTROLLER, 128)},
 	{"TelemetryOfHalfABlock", NVME_INVALID_FIELD, page(NVME_LOG_TELEMETRY_HOST, 64)},
 	{"SelfTest", NVME_SUCCESS, page(NVME_LOG_SELF_TEST, sizeof(nvme_self_test_log) / 4)},

@@ -502,7 +502,7 @@ struct Telemetry : testing::Test {
 		std::memcpy(&page, all.data(), sizeof(page));
 		return page;
 	}
-	static constexpr uint32_t create = NVME_LOG_TELEMETRY_HOST | NVME_TELEMETRY_CREATE;
+	static constexpr uint32_t create = uint32_t{NVME_LOG_TELEMETRY_HOST} | NVME_TELEMETRY_CREATE;
 	Rig rig;
 };
 

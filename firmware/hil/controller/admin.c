@@ -128,7 +128,7 @@ static const struct feature table[FEATURES] = {
 	[NVME_FEAT_ASYNC_EVENT] = { true, true, true, 0, NVME_WARNINGS }, /* and feature_notices() */
 	[NVME_FEAT_IOCS_PROFILE] = { true, true, false, 0, 0 },           /* one combination of command sets: nothing to save */
 };
-HZ_STATIC_ASSERT(FEATURES <= HZ_NAND_FEATURES, "the controller's record has room for the saved value of each feature");
+HZ_STATIC_ASSERT((int)FEATURES <= (int)HZ_NAND_FEATURES, "the controller's record has room for the saved value of each feature");
 
 const struct feature *feature_find(unsigned id, bool volatile_cache)
 {
@@ -360,6 +360,8 @@ uint16_t admin_delete_sq(struct hil *hil, const struct nvme_sqe *sqe, struct adm
 	if (!id_possible(hil, id) || !sq->live || sq->deleting)
 		return NVME_QID_INVALID | NVME_DNR;
 	queues_retire(&hil->group.queues, sq);
+	if (!sq->far && hil->abort.busy && hil->abort.at_queue.sq == id)
+		fetch_abort_drop(&hil->group.fetch);
 	sq->deleting = true;
 	sq->delete_cid = sqe->cid;
 	result->later = true;

@@ -8,6 +8,7 @@
 
 #include "hil/ports/ports.h"
 #include "hil/queue/completion.h"
+#include "hil/queue/fetch.h"
 #include "hil/queue/queues.h"
 #include "lt/event.h"
 #include "nvme.h"
@@ -135,6 +136,13 @@ void async_events_raise_zones(struct async_events *events, uint32_t number);
 void async_events_clear(struct async_events *events, uint8_t log_page, uint32_t nsid);
 
 /* Asynchronous Event Request and Abort (base spec 5.2, 5.1). */
+
+/* One at a time (ACL) is under way: its command waits to be fetched. */
+struct command_abort {
+	bool busy;
+	uint16_t cid; /* of the Abort */
+	struct fetch_abort at_queue;
+};
 
 admin_handler admin_async_event, admin_abort;
 

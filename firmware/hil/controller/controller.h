@@ -45,6 +45,7 @@ struct hil {
 	struct features features;
 	struct admin_answers answers;
 	struct async_events events;
+	struct command_abort abort;
 	struct error_log errors;
 	struct health health;
 	struct hart_pings pings;

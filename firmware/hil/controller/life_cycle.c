@@ -199,6 +199,7 @@ void life_disable(struct hil *hil)
 	queues_retire_all(&hil->group.queues);
 	life_set(&hil->life, LIFE_RESETTING);
 	self_test_interrupt(hil);
+	fetch_abort_drop(&hil->group.fetch);
 	life_order(hil);
 	abandon_all(hil);
 }
@@ -216,6 +217,7 @@ void life_shut_down(struct hil *hil)
 	queues_retire_all(&hil->group.queues);
 	set_shutdown(hil, SHUTDOWN_DRAINING, NVME_CSTS_SHST_OCCURRING);
 	self_test_interrupt(hil);
+	fetch_abort_drop(&hil->group.fetch);
 	life_order(hil);
 	life_step(hil);
 }
@@ -288,7 +290,7 @@ static void finish_reset(struct hil *hil)
 void life_step(struct hil *hil)
 {
 	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || hil->change.busy ||
-	    hil->self_test.busy)
+	    hil->self_test.busy || hil->abort.busy)
 		return;
 	if (hil->life.shutdown == SHUTDOWN_DRAINING && relays_obeyed(&hil->relays))
 		flush_everything(hil);

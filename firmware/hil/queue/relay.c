@@ -254,8 +254,10 @@ static void take_order(struct far_view *far)
 		fetch_set_namespace(far->fetch, n, lt_load(&relay->sectors[n]), served >> n & 1,
 				    served >> (n + FETCH_FORMATTING_SHIFT) & 1);
 	far->fetch->burst = (uint32_t)lt_load(&relay->burst);
-	if (!life_serves(&far->life))
+	if (!life_serves(&far->life)) {
 		far->queues->ready_mask = 0;
+		fetch_abort_drop(far->fetch);
+	}
 	if (!life_is_ready(&far->life)) {
 		completion_drop_ready(far->completion);
 		completion_drop_parked(far->completion);
@@ -377,6 +379,11 @@ static bool far_make_room(struct host_view *view, struct completion_queue *cq)
 	return false;
 }
 
+static uint64_t far_arrived(struct host_view *view, const struct submission_queue *sq)
+{
+	return lt_load(&far_of(view)->relay->queue[sq->id].granted) - sq->fetched;
+}
+
 static void miss_failure(struct relay *relay, uint16_t status)
 {
 	lt_store(&relay->errors_missed, lt_peek(&relay->errors_missed) + 1);
@@ -411,6 +418,7 @@ void far_view_init(struct far_view *far, struct relay *relay, struct queues *que
 			  .completed = far_completed,
 			  .announce = far_announce,
 			  .make_room = far_make_room,
+			  .arrived = far_arrived,
 			  .forget = far_forget },
 		.relay = relay,
 		.queues = queues,
@@ -419,4 +427,5 @@ void far_view_init(struct far_view *far, struct relay *relay, struct queues *que
 		.client = { .ctx = far, .failed = far_failed, .left = far_left },
 	};
 	relay->queues = queues;
+	relay->fetch = fetch;
 }

@@ -41,6 +41,7 @@ struct relay {
 	unsigned number; /* from 0 on, the home not counted */
 	struct relays *relays;
 	struct queues *queues; /* the far hart's; the home fills an object before its first grant */
+	struct fetch *fetch;   /* … for an Abort sent there */
 	struct bell bell;      /* of the far hart */
 	/* Written by the home. Masks: bit i is queue i + 1; a reader takes the bits. */
 	LT_OWN_LINE lt_word granted_mask; /* submission queues with further commands */
