@@ -8,7 +8,6 @@
 #include "lt/arena.h"
 #include "lt/lock.h"
 #include "lt/logical.h"
-#include "nvme.h"
 #include "port/crew.h"
 #include "tsu/tsu_mount.h"
 
@@ -43,6 +42,12 @@ struct buffer {
 	struct crew_queue flushes; /* wait until none is pending */
 };
 
+/* A block whose rows are given to buffers. */
+struct open {
+	struct block *block; /* or NULL */
+	uint32_t row;        /* its next one */
+};
+
 struct ftl {
 	const struct hz_device_config *cfg;
 	const struct flash_map *flash;
@@ -56,8 +61,9 @@ struct ftl {
 	struct lt_lock lock; /* all that follows */
 	uint32_t *map;       /* by LBA */
 	uint32_t *lba_at;    /* by flash address from `first` on: the LBA last programmed there */
-	struct block *block, *free, *open;
-	uint32_t free_count, row;  /* row: the open block's next one */
+	struct block *block, *free;
+	struct open open[2]; /* the host's and the collector's: their rows are programmed in order */
+	uint32_t free_count;
 	struct buffer *buffer;     /* the host's, then the collector's */
 	struct buffer *spare;      /* free ones of the host */
 	struct buffer *filling;    /* or NULL */
@@ -115,25 +121,26 @@ static void block_freed(struct ftl *ftl, struct block *block)
 	ftl->free_count++;
 }
 
-/* With one free block left, it and the rest of the open one are the collector's: what is valid in a victim fits in. */
+/* The last free block is the collector's: what is valid in a victim fits into the rest of its open block and one more. */
 static bool buffer_begun(struct ftl *ftl, struct buffer *buffer)
 {
-	if (ftl->free_count <= 1 && (buffer != collectors(ftl) || (!ftl->free && !ftl->open)))
+	struct open *open = &ftl->open[buffer == collectors(ftl)];
+
+	if (!open->block && ftl->free_count <= (buffer == collectors(ftl) ? 0 : 1))
 		return false;
-	if (!ftl->open) {
-		ftl->open = ftl->free;
+	if (!open->block) {
+		*open = (struct open){ .block = ftl->free };
 		ftl->free = ftl->free->next;
 		ftl->free_count--;
-		ftl->open->rows_left = ftl->rows;
-		ftl->row = 0;
+		open->block->rows_left = ftl->rows;
 	}
-	buffer->block = ftl->open;
-	buffer->place = ftl->open->first + ftl->row * ftl->shape.superpage_sectors;
+	buffer->block = open->block;
+	buffer->place = open->block->first + open->row * ftl->shape.superpage_sectors;
 	buffer->filled = buffer->complete = buffer->sent = 0;
 	for (uint32_t unit = 0; unit < ftl->shape.superblock_planes; unit++)
 		buffer->program[unit].txn.not_before_ns = 0;
-	if (++ftl->row == ftl->rows)
-		ftl->open = NULL;
+	if (++open->row == ftl->rows)
+		open->block = NULL;
 	return true;
 }
 
@@ -307,8 +314,10 @@ static void write_run(struct crew_worker *self, struct ftl_request *req)
 
 	crew_push(&ftl->writers, req);
 	writers_go_on(self);
-	if (ftl->writers.head) /* then this one, the last, waits */
-		lt_logical_wait(HZ_LOGICAL_BUFFER, 0, req);
+	if (!ftl->writers.head)
+		return;
+	lt_logical_wait(HZ_LOGICAL_BUFFER, 0, req); /* this one, the last, waits */
+	self->counters.conventional_stalls++;
 }
 
 /* The collector. */
@@ -319,13 +328,11 @@ static bool victim_there(struct crew_worker *self)
 	struct ftl *ftl = self->crew->ftl;
 	uint32_t fewest = ftl->shape.superblock_sectors - ftl->shape.unit_sectors + 1;
 
-	if (ftl->victim || ftl->free_count > ftl->cfg->conventional_gc_low)
+	if (ftl->victim || ftl->free_count >= ftl->cfg->conventional_gc_low)
 		return ftl->victim;
 	for (struct block *block = ftl->block; block < ftl->block + ftl->blocks; block++)
-		if (block->full && block->valid < fewest) {
+		if (block->full && block->valid < (ftl->victim ? ftl->victim->valid : fewest))
 			ftl->victim = block;
-			fewest = block->valid;
-		}
 	if (!ftl->victim)
 		return false;
 	ftl->victim->full = false;
@@ -430,14 +437,6 @@ static void read_ends(struct crew_worker *self, const struct tsu_txn *txn)
 		buffer_goes_on(self, collectors(ftl), false);
 }
 
-static void erase_ends(struct ftl *ftl)
-{
-	if (--ftl->moves == 0) {
-		block_freed(ftl, ftl->victim);
-		ftl->victim = NULL;
-	}
-}
-
 static void flash_done(struct tsu_txn *txn)
 {
 	struct crew_worker *self = crew_worker_of(txn);
@@ -452,7 +451,11 @@ static void flash_done(struct tsu_txn *txn)
 	switch (txn->op) {
 	case TSU_PROGRAM: program_ends(ftl, (struct program *)txn); break;
 	case TSU_READ: read_ends(self, txn); break;
-	default: erase_ends(ftl);
+	default:
+		if (--ftl->moves > 0)
+			break;
+		block_freed(ftl, ftl->victim);
+		ftl->victim = NULL;
 	}
 	writers_go_on(self);
 	collect(self);
@@ -467,7 +470,6 @@ static void run(struct crew_worker *self, struct ftl_request *req)
 	lt_lock_acquire(&ftl->lock, &node);
 	switch (req->op) {
 	case FTL_READ: read_run(self, req); break;
-	case FTL_UPDATE: /* to a block namespace a plain write */
 	case FTL_WRITE: write_run(self, req); break;
 	case FTL_FLUSH: flush_begun(self, req); break;
 	default: crew_complete(req, NVME_INVALID_OPCODE | NVME_DNR);
@@ -492,18 +494,15 @@ static const char *unfit(const struct hz_device_config *cfg)
 	return NULL;
 }
 
-/* Victims that give back a unit are there as long as the blocks that are neither free nor open are not all but full on the average. */
+/* When the host waits for a block, one is free, one the collector's, and the rest full: enough if a victim must be among that. */
 static const char *facts_init(struct ftl *ftl)
 {
-	uint32_t low = ftl->cfg->conventional_gc_low;
-
 	hz_shape_of(ftl->cfg, &ftl->shape);
 	ftl->blocks = ftl->shape.backing_zones;
 	ftl->rows = ftl->shape.superblock_sectors / ftl->shape.superpage_sectors;
 	ftl->buffers = ftl->cfg->conventional_buffers;
 	ftl->first = ppa_make(ftl->flash, ftl->flash->slc_superblocks, 0);
-	if (ftl->blocks < low + 2 ||
-	    ftl->shape.namespace_sectors > (uint64_t)(ftl->blocks - low - 2) * (ftl->shape.superblock_sectors - ftl->shape.unit_sectors))
+	if (ftl->shape.namespace_sectors / (ftl->shape.superblock_sectors - ftl->shape.unit_sectors + 1) + 2 >= ftl->blocks)
 		return "the minimal FTL needs more blocks to collect: raise conventional.spare_superblocks";
 	return NULL;
 }
