@@ -73,12 +73,16 @@ def options(words=None):
                         "the files in studies/lock-scaling/cases have it")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
+    arguments.add_firmware(p, "measure this firmware image, too (an ELF file), or that of the folder of an FTL, as given to ./hartzone build "
+                              "--with: each point with ours and with it, side by side")
     p.add_argument("--explain", action="store_true",
                    help="find by experiment what limits each line at its most workers, as ./hartzone explain does with groups of costs: some "
                         "twenty more runs for each seed and line, of which there must be two or more seeds")
     args = as_the_case_says(arguments.parsed(p, words))
     if args.explain and len(set(args.seeds)) < 2:
         p.error("--explain takes two seeds or more, such as --seeds 1,2,3: one has no interval")
+    if args.explain and args.firmware:
+        p.error("--explain finds the limits of our own firmware: leave out --firmware")
     if args.hil > 1 and "pipeline" not in args.architecture:
         p.error("--hil: no other hart of the host interface serves queue pairs with --architecture completion")
     return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=list(dict.fromkeys((args.granularity[0], args.granularity[-1]))))
@@ -110,19 +114,27 @@ def workload_of(args, workers, seed):
     return workload
 
 
-def points(args):
-    def named(granularity, costs, architecture):
-        """Non-default properties."""
-        return [word for word, usual in ((granularity, "device"), (architecture, "pipeline"), (costs, "default")) if word != usual]
+def firmwares(args):
+    """name → options of a run with it; ours first."""
+    if not args.firmware:
+        return {scaling.OURS: []}
+    name = args.firmware.stem if args.firmware.stem != scaling.OURS else str(args.firmware)
+    return {scaling.OURS: [], name: ["--firmware", str(args.firmware)]}
 
-    def point(costs, architecture, granularity, kind, workers):
-        folder, name = [kind, str(workers), *named(granularity, costs, architecture)], [kind, f"{workers} workers"]
-        name += named(granularity, "default", architecture) + [f"costs {costs}"] * (costs != "default")
-        return Point({"lock": kind, "granularity": granularity, "workers": workers, "costs": costs, "architecture": architecture}, ", ".join(name),
-                     [("-".join([*folder, str(seed)]), device_of(args, kind, granularity, workers, costs, architecture),
-                       workload_of(args, workers, seed)) for seed in args.seeds])
-    return [point(costs, architecture, granularity, kind, workers) for costs in args.costs for architecture in args.architecture
-            for granularity in args.granularity for kind in args.locks for workers in args.workers]
+
+def points(args):
+    def named(granularity, costs, architecture, firmware):
+        """Non-default properties."""
+        return [word for word, usual in ((granularity, "device"), (architecture, "pipeline"), (costs, "default"), (firmware, scaling.OURS)) if word != usual]
+
+    def point(costs, architecture, granularity, kind, workers, firmware):
+        folder, name = [kind, str(workers), *named(granularity, costs, architecture, firmware)], [kind, f"{workers} workers"]
+        name += named(granularity, "default", architecture, firmware) + [f"costs {costs}"] * (costs != "default")
+        return Point({"lock": kind, "granularity": granularity, "workers": workers, "costs": costs, "architecture": architecture, "firmware": firmware},
+                     ", ".join(name), [("-".join([*folder, str(seed)]).replace("/", "_"), device_of(args, kind, granularity, workers, costs, architecture),
+                                        workload_of(args, workers, seed), *firmwares(args)[firmware]) for seed in args.seeds])
+    return [point(costs, architecture, granularity, kind, workers, firmware) for costs in args.costs for architecture in args.architecture
+            for granularity in args.granularity for kind in args.locks for workers in args.workers for firmware in firmwares(args)]
 
 
 def check(result, folder):
@@ -208,7 +220,8 @@ def figures(_, measured):
 
 def labels(measured):
     """(place in a point's key, name) of the informative ones."""
-    names = (("lock", None), ("granularity", "device"), ("workers", None), ("costs", "default"), ("architecture", "pipeline"))
+    names = (("lock", None), ("granularity", "device"), ("workers", None), ("costs", "default"), ("architecture", "pipeline"),
+             ("firmware", scaling.OURS))
     return [(at, name) for at, (name, usual) in enumerate(names) if {key[at] for key in measured} != {usual}]
 
 
