@@ -65,7 +65,7 @@ def stack(ax, name, line):
         ax.bar(at, heights, 0.7, bottom=below, label=use, color={"work": "#a9bccd", "idle": "#dddddd"}.get(use))
         below = [b + h for b, h in zip(below, heights)]
     ax.set_xticks(at, [str(workers) for workers, _ in line])
-    ax.set(xlabel="FTL workers", ylabel="workers", title=f"{name}: what the workers do")
+    ax.set(xlabel="FTL workers", ylabel="workers", title=name)
     ax.legend(frameon=False, fontsize=8)
 
 
