@@ -69,8 +69,8 @@ def options(words=None):
                         "what synchronisation costs the harts (docs/internals/clock-costs.md); 2x: twice the default, ideal: nothing")
     p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
                    help="what the workers meet at: locks-only (reads on a device that does not queue; compares granularities with 1 to 16 "
-                        "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), as "
-                        "the files in studies/lock-scaling/cases have it")
+                        "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), "
+                        "block-reads (from a block namespace), as the files in studies/lock-scaling/cases have it")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     arguments.add_firmware(p, "measure this firmware image, too (an ELF file), or that of the folder of an FTL, as given to ./hartzone build "

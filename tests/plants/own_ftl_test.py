@@ -78,6 +78,14 @@ class Source(unittest.TestCase):
         lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in EXAMPLE.glob("ftl/*"))
         self.assertLessEqual(lines, MOST_LINES)
 
+    def test_the_guide_quotes_it(self):
+        guide = (TOP / "docs/guide/own-ftl.md").read_text(encoding="utf-8")
+        quoted = re.findall(r"```c\n(.*?)```", guide, flags=re.DOTALL)
+        self.assertTrue(quoted)
+        text = (EXAMPLE / "ftl/minimal.c").read_text(encoding="utf-8")
+        for lines in quoted:
+            self.assertIn(lines, text)
+
     def test_it_has_one_lock_and_uses_no_other_ftl(self):
         text = "".join(path.read_text(encoding="utf-8") for path in EXAMPLE.glob("ftl/*"))
         self.assertEqual(text.count("lt_lock_init("), 1)
