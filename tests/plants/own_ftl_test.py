@@ -53,8 +53,9 @@ def setUpModule():
     BOTH = {"HARTZONE_FIRMWARE": str(ours)}  # the folder's image lies beside it
 
 
-def run(*options, check=True, device="minimal"):
-    return called(os.environ["HARTZONE_DRIVER"], "run", "--firmware", OWN, "--device", device, "--workload", "minimal", *options, check=check, more=BOTH)
+def run(*options, check=True):
+    device = [] if "--device" in options else ["--device", "minimal"]
+    return called(os.environ["HARTZONE_DRIVER"], "run", "--firmware", OWN, *device, "--workload", "minimal", *options, check=check, more=BOTH)
 
 
 def result(*options):
@@ -135,6 +136,16 @@ class Running(unittest.TestCase):
             self.assertEqual((found["violations"], found["failed_commands"]["count"], found["read_back"]["errors"]), ([], 0, []), options)
             self.assertGreater(found["ftl"]["conventional_gc_runs"], 2)
 
+    def test_two_namespaces_have_an_ftl_each(self):
+        device = changed(r"slc_blocks_per_plane: 6", "slc_blocks_per_plane: 8")
+        text = device.read_text(encoding="utf-8")
+        device.write_text(text.replace("count: 12", "count: 5").replace("spare_superblocks: 4", "spare_superblocks: 6")
+                          + "namespaces: {count: 2, channels: [0, 1]}\n", encoding="utf-8")
+        found = result("--device", device, "--namespaces", "1,2")
+        self.assertEqual((found["violations"], found["failed_commands"]["count"], found["read_back"]["errors"]), ([], 0, []))
+        self.assertEqual(len(found["locks"]), 2)
+        self.assertGreater(found["ftl"]["conventional_gc_runs"], 2)
+
     def test_no_hart_touches_what_it_should_not(self):
         self.assertIn("the race check found nothing", run("--race-check", "--quick").stdout)
 
@@ -162,10 +173,10 @@ class Running(unittest.TestCase):
                                         (r"^harts: \{", "harts: {routing: owner, ", "does not know .*harts.routing"),
                                         (r"\Z", "protection: type1\n", "does not know .*protection"),
                                         (r"\Z", "faults: {program_fail_ppb: 1000}\n", "retires no blocks")):
-            said = run("--quick", check=False, device=changed(pattern, text))
+            said = run("--quick", "--device", changed(pattern, text), check=False)
             self.assertNotEqual(said.returncode, 0, text)
             self.assertRegex(said.stderr, sentence)
-        self.assertIn("has block namespaces only", run(check=False, device="small").stderr)
+        self.assertIn("has block namespaces only", run("--device", "small", check=False).stderr)
 
     def test_commands_that_it_does_not_know_end_with_invalid_opcode(self):
         code = """
@@ -183,6 +194,11 @@ with hartzone.Device(%r) as device, device.queue() as queue:
 """ % str(OWN / "devices/minimal.yaml")
         said = called(study_python(), "-c", code, more={"HARTZONE_FIRMWARE": str(IMAGE), "PYTHONPATH": str(TOP / "python")}).stdout
         self.assertEqual(said.splitlines(), [f"{name} {INVALID_OPCODE}" for name in ("compare", "verify", "write_zeroes", "deallocate", "copy")])
+
+    @unittest.skipUnless(shutil.which("nvme"), "nvme-cli is not installed")
+    def test_a_namespace_cannot_be_deleted(self):
+        said = called(os.environ["HARTZONE_DRIVER"], "nvme", "--firmware", OWN, "--device", "minimal", "delete-ns", "--namespace-id=1", check=False, more=BOTH)
+        self.assertIn("Invalid Command Opcode", said.stdout + said.stderr)
 
     def test_the_study_measures_both_side_by_side(self):
         out = SCRATCH / "study"

@@ -1,4 +1,4 @@
-/* Health of this FTL: how spare blocks are told, and notices of changes (port/ftl_port.h). */
+/* Health of this FTL: its share of spare blocks, and the watch of port/ftl_port.h. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_BASE_HEALTH_H
 #define FTL_BASE_HEALTH_H
