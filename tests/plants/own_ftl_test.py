@@ -202,7 +202,7 @@ with hartzone.Device(%r) as device, device.queue() as queue:
 
     def test_the_study_measures_both_side_by_side(self):
         out = SCRATCH / "study"
-        words = (study_python(), "studies/lock-scaling/study.py", "--case", "block-reads", "--quick", "--locks", "mcs", "--workers", "1,4", "--no-pictures",
+        words = (study_python(), "studies/lock-scaling/study.py", "--case", "block-reads", "--quick", "--locks", "mcs", "--workers", "1,4", "--seeds", "1", "--no-pictures",
                  "--firmware", OWN, "--out", out)
         said = called(*words, more={**BOTH, "PYTHONPATH": str(TOP / "studies")}).stdout
         self.assertRegex(said, r"own-ftl, costs default: with 1, 4 workers \S+, \S+ times the throughput of ours")
