@@ -13,7 +13,7 @@ FEW = 3 # lines, through which laws are drawn
 
 
 def way_of(line):
-    return line.granularity, line.architecture, line.firmware
+    return line.granularity, line.architecture, line.load, line.firmware
 
 
 def looks(found):

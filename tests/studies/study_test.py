@@ -185,6 +185,14 @@ class LockScaling(unittest.TestCase):
         self.assertIn("mcs completion, 8 workers", {figure["name"].partition("throughput, ")[2] for figure in found["figures"]})
         self.assertIn("mcs completion", self.page)
 
+    def test_loads(self):
+        found = self.run_once("--workers", "1,4", "--locks", "mcs", "--load", "growing,fixed", "--case", "read-ram", "--no-pictures")
+        points = {(p["load"], p["workers"]): p for p in found["points"]}
+        self.assertEqual(set(points), {(load, workers) for load in ("growing", "fixed") for workers in (1, 4)})
+        self.assertEqual(points["growing", 4]["digests"], points["fixed", 4]["digests"], "with the most workers both are the same")
+        self.assertGreater(points["fixed", 1]["read_mean_us"], 2 * points["growing", 1]["read_mean_us"], "four threads wait for one worker")
+        self.assertIn("mcs fixed, costs default: 4 workers reach", self.printed)
+
     def test_shards(self):
         found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "class,sharded", "--shards", "2", "--no-pictures")
         by_class, sharded = (p["instances"] for p in found["points"])
