@@ -561,12 +561,11 @@ static const char *not_new(struct ftl *ftl)
 struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, const struct flash_map *map, struct tsu *tsu,
 		     struct link_pair *links, const char **error)
 {
-	struct ftl *ftl = arena_alloc(arena, 1, sizeof(*ftl), "FTL");
+	struct ftl *ftl;
 
-	ftl->cfg = cfg;
-	ftl->flash = map;
-	ftl->tsu = tsu;
-	ftl->links = links;
+	arena->owner = "FTL";
+	ftl = arena_alloc(arena, 1, sizeof(*ftl), "FTL");
+	*ftl = (struct ftl){ .cfg = cfg, .flash = map, .tsu = tsu, .links = links };
 	if ((*error = unfit(cfg)) || (*error = facts_init(ftl)))
 		return NULL;
 	lt_lock_init(&ftl->lock, HZ_LC_L2P, 0);
