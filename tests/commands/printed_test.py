@@ -154,7 +154,7 @@ class Printed(unittest.TestCase):
     def check_without_running(self, command):
         """Its options are known to its own help."""
         words = shlex.split(command, comments=True)
-        whose = 3 if words[1] == "bench" else 2
+        whose = 3 if words[1] in ("bench", "study") else 2
         text = self.scratch.run(f"{shlex.join(words[:whose])} --help").stdout
         for word in words[whose:]:
             if word.startswith("-"):
