@@ -172,6 +172,7 @@ class Running(unittest.TestCase):
         for pattern, text, sentence in ((spare, "spare_superblocks: 5, streams: 2", "one open block of normal flash"),
                                         (r"^harts: \{", "harts: {routing: owner, ", "does not know .*harts.routing"),
                                         (r"\Z", "protection: type1\n", "does not know .*protection"),
+                                        (r"\Z", "buffers: {idle: 1ms}\n", "does not know .*buffers.pool and idle"),
                                         (r"\Z", "faults: {program_fail_ppb: 1000}\n", "retires no blocks")):
             said = run("--quick", "--device", changed(pattern, text), check=False)
             self.assertNotEqual(said.returncode, 0, text)
