@@ -7,9 +7,9 @@
 #ifndef HIL_CONTROLLER_SELF_TEST_H
 #define HIL_CONTROLLER_SELF_TEST_H
 
-#include "ftl/request/ftl_request.h"
 #include "hil/controller/admin.h"
 #include "nand_image.h"
+#include "port/ftl_port.h"
 
 struct hil;
 struct self_test {
