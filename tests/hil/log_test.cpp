@@ -417,6 +417,9 @@ TEST_F(Log, StatisticsResetMovesTheBaseline)
 	ASSERT_EQ(log(HZ_LOG_FLASH, sizeof(hz_log_flash)), 0);
 	EXPECT_EQ(rig.page<hz_log_flash>().reads[HZ_CAUSE_HOST], 77u);
 	EXPECT_EQ(rig.page<hz_log_flash>().dies, 4u);
+	ASSERT_EQ(log(HZ_LOG_ENERGY, sizeof(hz_log_energy)), 0);
+	EXPECT_EQ(rig.page<hz_log_energy>().erase_ns[HZ_CELLS_NORMAL], 5u);
+	EXPECT_EQ(rig.page<hz_log_energy>().channel_sectors, 78u);
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_HZ_RESET_STATS)), 0);
 	rig.fake->reports[0].host_read_sectors = 1500;
 	ASSERT_EQ(log(HZ_LOG_FTL, sizeof(hz_log_ftl)), 0);
@@ -425,6 +428,10 @@ TEST_F(Log, StatisticsResetMovesTheBaseline)
 	ASSERT_EQ(log(HZ_LOG_FLASH, sizeof(hz_log_flash)), 0);
 	EXPECT_EQ(rig.page<hz_log_flash>().reads[HZ_CAUSE_HOST], 0u);
 	EXPECT_EQ(rig.page<hz_log_flash>().dies, 4u) << "not a counter";
+	ASSERT_EQ(log(HZ_LOG_ENERGY, sizeof(hz_log_energy)), 0);
+	EXPECT_EQ(rig.page<hz_log_energy>().version, 1u);
+	EXPECT_EQ(rig.page<hz_log_energy>().erase_ns[HZ_CELLS_NORMAL], 0u);
+	EXPECT_EQ(rig.page<hz_log_energy>().channel_sectors, 0u);
 	rig.run_for(700);
 	ASSERT_EQ(log(HZ_LOG_HARTS, sizeof(hz_log_harts)), 0);
 	for (unsigned i = 0; i < rig.cfg.harts; i++)
