@@ -97,7 +97,7 @@ struct hz_log_in_place {
 	uint64_t written_sectors, refused_writes, folds, folded_sectors;
 };
 
-/* What costs energy, beside the harts (C0h) and the host's data (C3h). An operation counts when it begins, once for each of its planes.
+/* What costs energy, except the harts (C0h) and the host's data (C3h). An operation counts when it begins, once for each of its planes.
  * Without reads of a mount. */
 enum hz_cells { HZ_CELLS_SLC, HZ_CELLS_NORMAL, HZ_CELLS_KINDS }; /* of SLC blocks; of the others */
 struct hz_log_energy {

@@ -43,7 +43,7 @@ class Energy(unittest.TestCase):
             part, _, last = key.rpartition(".")
             (section[part] if part else section)[last] = value
         device = cls.folder / f"{name}.yaml"
-        device.write_text((TOP / "configs/devices/small.yaml").read_text() + f"energy: {json.dumps(section)}\n")
+        device.write_text((TOP / "configs/devices/small-mixed.yaml").read_text() + f"energy: {json.dumps(section)}\n")
         done = subprocess.run([DRIVER, "run", "--device", device, "--workload", cls.folder / "load.yaml", "--out", cls.folder / name],
                               capture_output=True, text=True, check=True)
         return json.loads((cls.folder / name / "result.json").read_text()), done.stdout

@@ -28,7 +28,7 @@ struct Log : testing::Test {
 
 TEST_F(Log, UnknownPagesAndBadWindows)
 {
-	for (unsigned id : {0x06, 0x70, 0xbe, 0xc5, 0xff})
+	for (unsigned id : {0x06, 0x70, 0xbe, 0xc6, 0xff})
 		EXPECT_EQ(log(static_cast<uint8_t>(id), 512), dnr(NVME_LOG_PAGE_INVALID)) << id;
 	EXPECT_EQ(log(NVME_LOG_SMART, 512, 2), bad_field) << "an offset of whole dwords";
 	EXPECT_EQ(log(NVME_LOG_SMART, 512, 516), bad_field) << "behind the page";
@@ -248,9 +248,9 @@ TEST_F(Log, EffectsNameTheCommandsOfEachSet)
 TEST_F(Log, SupportedPagesAndFeatures)
 {
 	ASSERT_EQ(log(NVME_LOG_SUPPORTED_PAGES, 1024), 0);
-	for (unsigned id : {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x12, 0x13, 0xbf, 0xc0, 0xc4})
+	for (unsigned id : {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x12, 0x13, 0xbf, 0xc0, 0xc4, 0xc5})
 		EXPECT_EQ(rig.page<nvme_supported_pages>().page[id], 1u) << id;
-	for (unsigned id : {0x06, 0x14, 0xbe, 0xc5, 0xff})
+	for (unsigned id : {0x06, 0x14, 0xbe, 0xc6, 0xff})
 		EXPECT_EQ(rig.page<nvme_supported_pages>().page[id], 0u) << id;
 	ASSERT_EQ(log(NVME_LOG_FEATURES, 1024), 0);
 	EXPECT_TRUE(rig.page<nvme_features_log>().feature[NVME_FEAT_ARBITRATION] & NVME_EFFECT_SUPPORTED);
