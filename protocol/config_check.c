@@ -109,8 +109,8 @@ static bool record_holds(const struct hz_device_config *cfg, struct hz_sentence 
 		return broken_limit(out, "magic", cfg->magic, "be ", HZ_CONFIG_MAGIC);
 	if (cfg->version != hz_config_version())
 		return broken_limit(out, "version", cfg->version, "be ", hz_config_version());
-	if (cfg->bytes != sizeof(*cfg))
-		return broken_limit(out, "bytes", cfg->bytes, "be the record's size, ", sizeof(*cfg));
+	if (cfg->bytes != HZ_DEVICE_BYTES)
+		return broken_limit(out, "bytes", cfg->bytes, "be the record's size, ", HZ_DEVICE_BYTES);
 	return true;
 }
 

@@ -87,6 +87,16 @@ struct hz_clock_costs {
 };
 HZ_ASSERT_SIZE(struct hz_clock_costs, 136);
 
+/* What things take; sources: docs/reference/config.md. For the host only. 0 nanojoules: what cells_uw takes for the array time. */
+struct hz_energy_costs {
+	uint32_t cells_uw;
+	uint32_t slc_read_nj, slc_program_nj, slc_erase_nj;
+	uint32_t normal_read_nj, normal_program_nj, normal_erase_nj;
+	uint32_t channel_pj, link_pj; /* of a byte */
+	uint32_t busy_pj, idle_pj;    /* of a hart's cycle */
+};
+HZ_ASSERT_SIZE(struct hz_energy_costs, 44);
+
 struct hz_device_config {
 	uint32_t magic, version, bytes; /* version: hz_config_version() of device_fields.h */
 #define HZ_FIELD(type, member, ...) type member;
@@ -95,6 +105,15 @@ struct hz_device_config {
 #define HZ_PART(...)
 #include "device_fields.def"
 };
+/* The record of a device ends where the host's own fields begin: a key more for the host costs the device no time. */
+#if __STDC_HOSTED__
+enum {
+	HZ_DEVICE_BYTES = (offsetof(struct hz_device_config, energy) + 7) & ~7,
+	HZ_HOST_FIELDS = sizeof(struct hz_energy_costs) / sizeof(uint32_t)
+};
+#else
+enum { HZ_DEVICE_BYTES = sizeof(struct hz_device_config), HZ_HOST_FIELDS = 0 };
+#endif
 HZ_STATIC_ASSERT(sizeof(struct hz_device_config) <= 4096, "config fits its page");
 
 #endif

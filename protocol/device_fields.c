@@ -128,12 +128,12 @@ void hz_field_write(const struct hz_field *field, struct hz_device_config *cfg, 
 	}
 }
 
-/* FNV-1a over names and places of all fields. */
+/* FNV-1a over names and places of all fields that a device reads. */
 uint32_t hz_config_version(void)
 {
 	uint32_t hash = 0x811c9dc5;
 
-	for (unsigned i = 0; i < HZ_DEVICE_FIELDS; i++) {
+	for (unsigned i = 0; i < HZ_DEVICE_FIELDS - HZ_HOST_FIELDS; i++) {
 		for (const char *c = hz_device_fields[i].member; *c; c++)
 			hash = (hash ^ (uint8_t)*c) * 0x01000193;
 		hash = (hash ^ hz_device_fields[i].offset) * 0x01000193;
@@ -146,7 +146,7 @@ static void begin_record(struct hz_device_config *cfg)
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->magic = HZ_CONFIG_MAGIC;
 	cfg->version = hz_config_version();
-	cfg->bytes = sizeof(*cfg);
+	cfg->bytes = HZ_DEVICE_BYTES;
 }
 
 static void set_all(const struct hz_field *field, struct hz_device_config *cfg, uint64_t value)

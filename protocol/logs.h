@@ -1,4 +1,4 @@
-/* Vendor log pages (NVMe Get Log Page, LID C0h…C4h): every figure of result.json measured by the device. Little-endian. */
+/* Vendor log pages (NVMe Get Log Page, LID C0h…C5h): every figure of result.json measured by the device. Little-endian. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_LOGS_H
 #define HZ_PROTOCOL_LOGS_H
@@ -12,6 +12,7 @@ enum hz_log_id {
 	HZ_LOG_LOCKS = 0xc2,    /* struct hz_log_locks + entries */
 	HZ_LOG_FTL = 0xc3,      /* struct hz_log_ftl */
 	HZ_LOG_IN_PLACE = 0xc4, /* struct hz_log_in_place */
+	HZ_LOG_ENERGY = 0xc5,   /* struct hz_log_energy */
 };
 enum hz_role { HZ_ROLE_HIL = 1, HZ_ROLE_TSU = 2, HZ_ROLE_WORKER = 4 }; /* bits */
 
@@ -107,6 +108,18 @@ struct hz_telemetry_page {
 struct hz_log_telemetry {
 	uint32_t version, pages;
 	struct hz_telemetry_page page[5];
+};
+
+/* What costs energy, except the harts (C0h) and the host's data (C3h). An operation counts when it begins, once for each of its planes.
+ * Without reads of a mount. */
+enum hz_cells { HZ_CELLS_SLC, HZ_CELLS_NORMAL, HZ_CELLS_KINDS }; /* of SLC blocks; of the others */
+struct hz_log_energy {
+	uint32_t version, reserved;
+	/* By kind of cells (enum hz_cells): sensings of a page (a retry is another one), programs of a unit, erases of a block. */
+	uint64_t reads[2], programs[2], erases[2];
+	/* Array time of these, summed over planes. */
+	uint64_t read_ns[2], program_ns[2], erase_ns[2];
+	uint64_t channel_sectors; /* that crossed a channel; of a program, once for each of its passes */
 };
 
 #endif

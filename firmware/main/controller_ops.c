@@ -64,7 +64,12 @@ static void ops_publish(void *ctx)
 		ftl_publish(ftl_of(ctx, i));
 }
 
-static void ops_flash_published(void *ctx, struct hz_log_flash *out) { tsu_published(((struct device *)ctx)->tsu, out); }
+static void ops_flash_published(void *ctx, struct hz_log_flash *out, struct hz_log_energy *energy)
+{
+	tsu_published(((struct device *)ctx)->tsu, out);
+	if (energy)
+		tsu_energy_published(((struct device *)ctx)->tsu, energy);
+}
 
 static uint64_t ops_in_place(void *ctx)
 {

@@ -41,6 +41,7 @@ static void move_data(struct tsu_die *die, uint64_t at_ns)
 	do {
 		struct tsu_txn *txn = op->moving;
 		uint64_t start_ns = channel_use(die->channel, at_ns, part_ns(timing, op));
+		uint32_t before = op->moved;
 
 		if (op->began_ns == UINT64_MAX)
 			op->began_ns = op->first_ns = start_ns;
@@ -49,6 +50,7 @@ static void move_data(struct tsu_die *die, uint64_t at_ns)
 		txn->end_ns = die->channel->usage.free_ns;
 		txn->cells_end_ns = op->array_end_ns;
 		part_moved(timing, op);
+		die->thread->energy.channel_sectors += (op->moving == txn ? op->moved : txn->sectors) - before;
 		die->thread->steps++;
 	} while (op->moving && !timing->cfg->interleave_sectors);
 }

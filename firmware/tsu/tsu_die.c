@@ -42,6 +42,10 @@ void die_next(struct tsu_die *die, uint64_t at_ns)
 
 /* --- the cells --- */
 
+struct cell_work {
+	uint64_t times, ns; /* operations; array time of all of them */
+};
+
 static uint64_t read_tries(struct tsu *tsu, struct tsu_txn *txn, uint64_t at_ns)
 {
 	if (!tsu->cfg->read_retry_ppb && !tsu->cfg->ecc_bits)
@@ -49,21 +53,45 @@ static uint64_t read_tries(struct tsu *tsu, struct tsu_txn *txn, uint64_t at_ns)
 	return 1 + tsu->nand->ops->read_retries(tsu->nand, txn->addr, txn->sectors, at_ns, &txn->lost);
 }
 
-/* Planes work side by side: the slowest counts. Each read retry costs one more array time. */
-uint64_t die_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_ns)
+/* A program counts with its first pass. */
+static void count_cells(struct hz_log_energy *energy, const struct tsu_txn *txn, enum hz_cells cells, const struct cell_work *work)
+{
+	switch (txn->op) {
+	case TSU_READ:
+		energy->reads[cells] += work->times;
+		energy->read_ns[cells] += work->ns;
+		break;
+	case TSU_PROGRAM:
+		energy->programs[cells] += work->times;
+		energy->program_ns[cells] += work->ns;
+		break;
+	default: energy->erases[cells] += work->times; energy->erase_ns[cells] += work->ns;
+	}
+}
+
+/* Planes work side by side: the slowest counts. Each read retry costs one more array time. Not NULL: `energy` counts it. */
+static inline __attribute__((always_inline)) uint64_t run_array(struct tsu_die *die, const struct die_op *op, uint64_t at_ns,
+								struct hz_log_energy *energy)
 {
 	struct tsu *tsu = die->thread->tsu;
 	uint64_t longest = 0;
 
 	for (struct tsu_txn *txn = op->members; txn; txn = txn->next) {
-		uint64_t ns = tsu_array_ns(&tsu->timing, txn, op->pass);
+		struct cell_work work = { .times = op->pass == 0, .ns = tsu_array_ns(&tsu->timing, txn, op->pass) };
 
-		if (txn->op == TSU_READ)
-			ns *= read_tries(tsu, txn, at_ns);
-		longest = latest_ns(longest, ns);
+		if (txn->op == TSU_READ) {
+			work.times = read_tries(tsu, txn, at_ns);
+			work.ns *= work.times;
+		}
+		if (energy)
+			count_cells(energy, txn, tsu_is_normal(&tsu->timing, txn) ? HZ_CELLS_NORMAL : HZ_CELLS_SLC, &work);
+		longest = latest_ns(longest, work.ns);
 	}
 	return longest;
 }
+
+/* Of a mount, whose device time this code is part of: nothing is counted. */
+uint64_t die_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_ns) { return run_array(die, op, at_ns, NULL); }
 
 void die_await_write_end(struct tsu_die *die)
 {
@@ -74,7 +102,7 @@ void die_await_write_end(struct tsu_die *die)
 
 static void begin_array(struct tsu_die *die, uint64_t at_ns)
 {
-	die->op.array_ns = die_array_ns(die, &die->op, at_ns);
+	die->op.array_ns = run_array(die, &die->op, at_ns, &die->thread->energy);
 	die->op.array_end_ns = at_ns + die->op.array_ns;
 	die->state = DIE_ARRAY;
 	if (op_is_read(&die->op))

@@ -25,6 +25,13 @@ static void add_counters(struct hz_log_flash *sum, const struct hz_log_flash *pa
 	sum->multi_plane_ops += part->multi_plane_ops;
 }
 
+enum { ENERGY_FIRST = offsetof(struct hz_log_energy, reads) / sizeof(uint64_t) };
+
+static void add_energy(struct hz_log_energy *sum, const struct hz_log_energy *part)
+{
+	add_all((uint64_t *)sum + ENERGY_FIRST, (const uint64_t *)part + ENERGY_FIRST, sizeof(*sum) / sizeof(uint64_t) - ENERGY_FIRST);
+}
+
 static void channel_at(const struct tsu_channel *channel, uint64_t now_ns, struct tsu_account *out)
 {
 	usage_at(&channel->usage, UINT64_MAX, now_ns, &out->busy_ns, &out->idle_ns);
@@ -63,6 +70,7 @@ static void publish(struct tsu_thread *thread, uint64_t now_ns)
 	struct tsu_account account;
 
 	*out = thread->counters;
+	thread->energy_published = thread->energy;
 	out->elapsed_ns = now_ns - thread->since_ns;
 	out->die_busy_ns_total = 0;
 	for (uint32_t i = 0; i < tsu->cfg->channels; i++) {
@@ -108,6 +116,15 @@ void tsu_published(struct tsu *tsu, struct hz_log_flash *out)
 	clock_thaw();
 }
 
+void tsu_energy_published(struct tsu *tsu, struct hz_log_energy *out)
+{
+	clock_freeze();
+	*out = (struct hz_log_energy){ .version = 1 };
+	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
+		add_energy(out, &tsu->threads[i].energy_published);
+	clock_thaw();
+}
+
 void tsu_report(struct tsu *tsu, struct hz_log_flash *out)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -135,6 +152,7 @@ static void reset_thread(struct lt_event *event)
 
 	clock_freeze();
 	memset(&thread->counters, 0, sizeof(thread->counters));
+	memset(&thread->energy, 0, sizeof(thread->energy));
 	for (uint32_t i = 0; i < tsu->cfg->channels; i++) {
 		if (tsu->channels[i].thread != thread)
 			continue;

@@ -15,6 +15,7 @@ struct tsu;
  * their events reads the sum. */
 void tsu_publish(struct tsu *tsu);
 void tsu_published(struct tsu *tsu, struct hz_log_flash *out);
+void tsu_energy_published(struct tsu *tsu, struct hz_log_energy *out);
 /* Both at once, with the TSU harts idle or stopped. */
 void tsu_report(struct tsu *tsu, struct hz_log_flash *out);
 /* A new account from now on: posts an event to every TSU thread. Not again before it has run everywhere. */

@@ -21,6 +21,7 @@ struct tsu_thread {
 	bool dead;         /* power is off: nothing happens any more */
 	struct hz_log_flash counters;
 	struct hz_log_flash published; /* of the last tsu_publish */
+	struct hz_log_energy energy, energy_published;
 	struct event_wheel wheel;
 	uint8_t **page; /* of sectors: for data of a read with `take` */
 };

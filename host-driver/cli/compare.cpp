@@ -73,6 +73,8 @@ json compared(const json &a, const json &b)
 	json figures = json::array();
 	add_figure(figures, "elapsed_ns", a, b);
 	add_figure(figures, "waf", a, b);
+	add_figure(figures, "energy/mj_per_gib", a, b);
+	add_figure(figures, "energy/mean_mw", a, b);
 	for (const std::string kind : kinds)
 		if (has_commands(a, kind) || has_commands(b, kind))
 			for (const std::string figure : figures_of_kind)

@@ -31,6 +31,8 @@ hz_device_config preparing_device(const hz_device_config &cfg)
 	make_usual(usual, "locks");
 	usual.lock_stats = HZ_STATS_OFF;
 	make_usual(usual, "clock");
+	for (const char *section : {"energy", "energy.slc", "energy.normal"})
+		make_usual(usual, section);
 	usual.shelf_hours = 0;
 	usual.sram_bytes = usual.dram_bytes = 0;
 	make_usual(usual, "harts");

@@ -48,8 +48,8 @@ std::vector<NamespaceFigures> namespace_figures(Controller &controller)
 
 DeviceFigures figures_of(Controller &controller)
 {
-	return {controller.log_harts(), controller.log_flash(), controller.log_ftl(), controller.log_locks(),
-		namespace_figures(controller)};
+	return {controller.log_harts(), controller.log_flash(),        controller.log_ftl(),
+		controller.log_locks(), namespace_figures(controller), controller.log_energy()};
 }
 
 void subtract(DeviceFigures &figures, const DeviceFigures &before)
@@ -57,6 +57,7 @@ void subtract(DeviceFigures &figures, const DeviceFigures &before)
 	const uint64_t dies = figures.flash.dies;
 	subtract_counters(figures.flash, before.flash, offsetof(hz_log_flash, reads));
 	figures.flash.dies = dies;
+	subtract_counters(figures.energy, before.energy, offsetof(hz_log_energy, reads));
 	subtract_counters(figures.ftl, before.ftl, offsetof(hz_log_ftl, host_read_sectors));
 	for (NamespaceFigures &part : figures.namespaces)
 		for (const NamespaceFigures &base : before.namespaces)

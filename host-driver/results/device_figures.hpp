@@ -1,4 +1,4 @@
-/* The device's own figures, from its vendor log pages C0h…C3h. */
+/* The device's own figures, from its vendor log pages C0h…C3h and C5h. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
@@ -20,6 +20,7 @@ struct DeviceFigures {
 	hz_log_ftl ftl{};
 	std::vector<hz_lock_entry> locks;
 	std::vector<NamespaceFigures> namespaces; /* the attached ones, if the device has several: parts of `ftl` */
+	hz_log_energy energy{};
 };
 
 /* Asks for them. */

@@ -393,6 +393,7 @@ json result_json(const RunFacts &f)
 		{"harts", harts_json(f.harts)},
 		{"nand", nand_json(f.flash)},
 		{"waf", device_waf(f)},
+		{"energy", energy_json(f)},
 		{"ftl", ftl_json(f.ftl)},
 		{"l2p", l2p_json(f.ftl)},
 		{"data_cache", data_cache_json(f.ftl)},

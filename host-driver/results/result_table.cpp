@@ -143,6 +143,25 @@ std::string collector_line(const json &r)
 		     (unsigned long long)count(r["ftl"]["conventional_stalls"]));
 }
 
+// Only under the virtual clock.
+std::string energy_line(const json &e)
+{
+	if (!e.is_object())
+		return "";
+	const json &parts = e["parts_mj"];
+	const double total = e["total_mj"].get<double>();
+	double flash = 0;
+	for (const char *cells : {"slc", "normal"})
+		for (const char *operation : {"_read", "_program", "_erase"})
+			flash += parts[std::string(cells) + operation].get<double>();
+	const auto percent = [total](double mj) { return total > 0 ? 100 * mj / total : 0; };
+	std::string out = print("energy %.3f mJ: flash %.1f %%, channels %.1f %%, link %.1f %%, harts %.1f %%; ", total, percent(flash),
+				percent(parts["channel"].get<double>()), percent(parts["link"].get<double>()),
+				percent(parts["hart_busy"].get<double>() + parts["hart_idle"].get<double>())) +
+			  print("%.1f mW on average", e["mean_mw"].get<double>());
+	return out + (e["mj_per_gib"].is_number() ? print(", %.1f mJ per GiB\n", e["mj_per_gib"].get<double>()) : "\n");
+}
+
 // A run for a test, not for its figures.
 std::string jitter_words(const json &r)
 {
@@ -168,7 +187,7 @@ std::string result_table(const json &r)
 	for (const json &h : r["harts"])
 		out += hart_line(h);
 	out += "\n" + trace_line(r["trace"]) + mapping_line(r["mapping"]) + tailor_line(r["iotailor"]) + map_line(r) + data_cache_line(r) +
-	       collector_line(r);
+	       collector_line(r) + energy_line(r["energy"]);
 	if (r["waf"].is_number())
 		out += print("device WAF %.3f, ", r["waf"].get<double>());
 	out += print("verified %.1f MiB, device time %.3f ms, wall time %.1f s\n", r["verified_bytes"].get<double>() / (1 << 20),

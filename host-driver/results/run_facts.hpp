@@ -52,6 +52,9 @@ std::string roles_text(uint32_t roles);
 /* 16 digits over the queues in order, then the log pages C0h…C3h: docs/reference/results.md says byte by byte what goes in. */
 std::string digest_of(const RunFacts &facts);
 
+/* Object `energy` of the result; null under the real clock, whose time is the host's. */
+nlohmann::json energy_json(const RunFacts &facts);
+
 /* Sentences about broken accounting identities and wrong data; empty: the run is valid. */
 std::vector<std::string> violations(const RunFacts &facts);
 

@@ -87,6 +87,7 @@ public:
 	hz_log_flash log_flash();
 	hz_log_ftl log_ftl(uint32_t nsid = 0xffffffff); // of an attached one, or the sum over all namespaces
 	hz_log_in_place log_in_place();
+	hz_log_energy log_energy();
 	std::vector<hz_lock_entry> log_locks();
 	void reset_stats();
 

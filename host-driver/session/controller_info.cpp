@@ -138,6 +138,7 @@ nvme_smart_log Controller::log_smart() { return as<nvme_smart_log>(log_page(NVME
 hz_log_harts Controller::log_harts() { return as<hz_log_harts>(log_page(HZ_LOG_HARTS, sizeof(hz_log_harts))); }
 hz_log_flash Controller::log_flash() { return as<hz_log_flash>(log_page(HZ_LOG_FLASH, sizeof(hz_log_flash))); }
 hz_log_in_place Controller::log_in_place() { return as<hz_log_in_place>(log_page(HZ_LOG_IN_PLACE, sizeof(hz_log_in_place))); }
+hz_log_energy Controller::log_energy() { return as<hz_log_energy>(log_page(HZ_LOG_ENERGY, sizeof(hz_log_energy))); }
 hz_log_ftl Controller::log_ftl(uint32_t nsid) { return as<hz_log_ftl>(log_page(HZ_LOG_FTL, sizeof(hz_log_ftl), 0, nsid)); }
 
 std::vector<hz_lock_entry> Controller::log_locks()

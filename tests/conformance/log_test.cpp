@@ -77,7 +77,8 @@ const CommandCase cases[] = {
 	{"ChangedZonesOfNoNamespace", NVME_INVALID_FIELD, page(NVME_LOG_CHANGED_ZONES, 1024, 0, 0)},
 	{"ChangedZonesOfAllNamespaces", NVME_INVALID_FIELD, page(NVME_LOG_CHANGED_ZONES, 1024, 0, NVME_NSID_ALL)},
 	{"InPlace", NVME_SUCCESS, page(HZ_LOG_IN_PLACE, 14)},
-	{"VendorPageAfterTheLast", NVME_LOG_PAGE_INVALID, page(0xc5, 16)},
+	{"Energy", NVME_SUCCESS, page(HZ_LOG_ENERGY, 28)},
+	{"VendorPageAfterTheLast", NVME_LOG_PAGE_INVALID, page(0xc6, 16)},
 	{"LastPage", NVME_LOG_PAGE_INVALID, page(0xff, 16)},
 };
 class LogPages : public AdminCommand {};

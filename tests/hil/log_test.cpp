@@ -28,7 +28,7 @@ struct Log : testing::Test {
 
 TEST_F(Log, UnknownPagesAndBadWindows)
 {
-	for (unsigned id : {0x0a, 0x70, 0xbe, 0xc5, 0xff})
+	for (unsigned id : {0x0a, 0x70, 0xbe, 0xc6, 0xff})
 		EXPECT_EQ(log(static_cast<uint8_t>(id), 512), dnr(NVME_LOG_PAGE_INVALID)) << id;
 	EXPECT_EQ(log(NVME_LOG_SMART, 512, 2), bad_field) << "an offset of whole dwords";
 	EXPECT_EQ(log(NVME_LOG_SMART, 512, 516), bad_field) << "behind the page";
@@ -248,9 +248,9 @@ TEST_F(Log, EffectsNameTheCommandsOfEachSet)
 TEST_F(Log, SupportedPagesAndFeatures)
 {
 	ASSERT_EQ(log(NVME_LOG_SUPPORTED_PAGES, 1024), 0);
-	for (unsigned id : {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x12, 0x13, 0xbf, 0xc0, 0xc4})
+	for (unsigned id : {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x12, 0x13, 0xbf, 0xc0, 0xc4, 0xc5})
 		EXPECT_EQ(rig.page<nvme_supported_pages>().page[id], 1u) << id;
-	for (unsigned id : {0x0a, 0x14, 0xbe, 0xc5, 0xff})
+	for (unsigned id : {0x0a, 0x14, 0xbe, 0xc6, 0xff})
 		EXPECT_EQ(rig.page<nvme_supported_pages>().page[id], 0u) << id;
 	ASSERT_EQ(log(NVME_LOG_FEATURES, 1024), 0);
 	EXPECT_TRUE(rig.page<nvme_features_log>().feature[NVME_FEAT_ARBITRATION] & NVME_EFFECT_SUPPORTED);
@@ -417,6 +417,9 @@ TEST_F(Log, StatisticsResetMovesTheBaseline)
 	ASSERT_EQ(log(HZ_LOG_FLASH, sizeof(hz_log_flash)), 0);
 	EXPECT_EQ(rig.page<hz_log_flash>().reads[HZ_CAUSE_HOST], 77u);
 	EXPECT_EQ(rig.page<hz_log_flash>().dies, 4u);
+	ASSERT_EQ(log(HZ_LOG_ENERGY, sizeof(hz_log_energy)), 0);
+	EXPECT_EQ(rig.page<hz_log_energy>().erase_ns[HZ_CELLS_NORMAL], 5u);
+	EXPECT_EQ(rig.page<hz_log_energy>().channel_sectors, 78u);
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_HZ_RESET_STATS)), 0);
 	rig.fake->reports[0].host_read_sectors = 1500;
 	ASSERT_EQ(log(HZ_LOG_FTL, sizeof(hz_log_ftl)), 0);
@@ -425,6 +428,10 @@ TEST_F(Log, StatisticsResetMovesTheBaseline)
 	ASSERT_EQ(log(HZ_LOG_FLASH, sizeof(hz_log_flash)), 0);
 	EXPECT_EQ(rig.page<hz_log_flash>().reads[HZ_CAUSE_HOST], 0u);
 	EXPECT_EQ(rig.page<hz_log_flash>().dies, 4u) << "not a counter";
+	ASSERT_EQ(log(HZ_LOG_ENERGY, sizeof(hz_log_energy)), 0);
+	EXPECT_EQ(rig.page<hz_log_energy>().version, 1u);
+	EXPECT_EQ(rig.page<hz_log_energy>().erase_ns[HZ_CELLS_NORMAL], 0u);
+	EXPECT_EQ(rig.page<hz_log_energy>().channel_sectors, 0u);
 	rig.run_for(700);
 	ASSERT_EQ(log(HZ_LOG_HARTS, sizeof(hz_log_harts)), 0);
 	for (unsigned i = 0; i < rig.cfg.harts; i++)

@@ -125,13 +125,19 @@ static uint32_t changed_zones(void *ctx, uint32_t number, uint64_t *start, uint3
 	return found;
 }
 
-static void flash_published(void *, hz_log_flash *out)
+static void flash_published(void *, hz_log_flash *out, hz_log_energy *energy)
 {
 	*out = {};
 	out->version = 1;
 	out->channels = 2;
 	out->dies = 4;
 	out->reads[HZ_CAUSE_HOST] = 77;
+	if (!energy)
+		return;
+	*energy = {};
+	energy->version = 1;
+	energy->erase_ns[HZ_CELLS_NORMAL] = 5;
+	energy->channel_sectors = 78;
 }
 
 controller_ops scripted_ops(ScriptedFtl &f)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -56,6 +57,8 @@ TEST(ResultJson, FiguresOfASpanAreADifference)
 		hz_hart_times &h = twice.harts.hart[i];
 		h.elapsed_ns *= 2, h.work_ns *= 2, h.idle_ns *= 2, h.spin_ns[HZ_LC_ZONE] *= 2;
 	}
+	before.energy.reads[HZ_CELLS_SLC] = before.energy.channel_sectors = 3;
+	twice.energy.reads[HZ_CELLS_SLC] = 5, twice.energy.channel_sectors = 10, twice.energy.version = before.energy.version = 1;
 	twice.ftl.host_read_sectors = twice.ftl.host_write_sectors = 2;
 	twice.flash.program_sectors[HZ_CAUSE_HOST] = twice.flash.program_sectors[HZ_CAUSE_MAP] = 2;
 	hz_lock_entry lock{};
@@ -71,6 +74,9 @@ TEST(ResultJson, FiguresOfASpanAreADifference)
 	EXPECT_EQ(span.flash.dies, 8u);
 	EXPECT_EQ(span.harts.harts, once.harts.harts);
 	EXPECT_EQ(span.harts.hart[1].work_ns, once.harts.hart[1].work_ns);
+	EXPECT_EQ(span.energy.version, 1u);
+	EXPECT_EQ(span.energy.reads[HZ_CELLS_SLC], 2u);
+	EXPECT_EQ(span.energy.channel_sectors, 7u);
 	EXPECT_EQ(span.locks[0].index, 7u);
 	EXPECT_EQ(span.locks[0].acquisitions, 4u);
 	EXPECT_EQ(span.locks[0].wait_ns, 10u);
@@ -138,6 +144,11 @@ TEST(ResultJson, TheSchemaListsTheSameKeys)
 		EXPECT_TRUE(schema["properties"].contains(key)) << key << " is not in the schema";
 	for (const json &key : schema["required"])
 		EXPECT_TRUE(r.contains(key.get<std::string>())) << key;
+	const json energy = schema["properties"]["energy"];
+	for (const auto &[key, value] : r["energy"].items())
+		EXPECT_TRUE(energy["properties"].contains(key)) << key << " of the energy is not in the schema";
+	for (const auto &[key, value] : r["energy"]["parts_mj"].items())
+		EXPECT_TRUE(energy["properties"]["parts_mj"]["properties"].contains(key)) << key;
 	const json trace = res::result_json(balanced_trace())["trace"], &described = schema["properties"]["trace"];
 	for (const auto &[key, value] : trace.items())
 		EXPECT_TRUE(described["properties"].contains(key)) << key << " of the trace is not in the schema";
@@ -245,6 +256,74 @@ TEST(ResultJson, AnInterruptedRunIsNotRepeatable)
 	EXPECT_FALSE(r["deterministic"].get<bool>());
 	EXPECT_EQ(r["deterministic_reason"], "interrupted");
 	EXPECT_EQ(r["warnings"].size(), 1u);
+}
+
+/* Every product by hand; each key is another prime, so that none is taken for another one. */
+TEST(ResultJson, EnergyIsWhatTheDeviceCountedTimesTheKeys)
+{
+	res::RunFacts f = balanced();
+	f.device.clock.mhz = 2000;
+	f.device.energy.slc_read_nj = 3000000, f.device.energy.slc_program_nj = 5000000, f.device.energy.slc_erase_nj = 7000000;
+	f.device.energy.normal_read_nj = 11000000, f.device.energy.normal_program_nj = 13000000, f.device.energy.normal_erase_nj = 17000000;
+	f.device.energy.channel_pj = 19000000, f.device.energy.link_pj = 23000000;
+	f.device.energy.busy_pj = 29000000, f.device.energy.idle_pj = 31000000;
+	f.energy = {1, 0, {2, 20}, {3, 30}, {4, 40}, {1, 1}, {1, 1}, {1, 1}, 5};
+	const double harts = f.device.harts;
+	const std::map<std::string, double> expected = {
+		{"slc_read", 2 * 3},
+		{"slc_program", 3 * 5},
+		{"slc_erase", 4 * 7},
+		{"normal_read", 20 * 11},
+		{"normal_program", 30 * 13},
+		{"normal_erase", 40 * 17},
+		{"channel", 5 * 4096 * 19e-3},
+		{"link", 2 * 4096 * 23e-3},             /* a sector read and one written */
+		{"hart_busy", harts * 700 * 2 * 29e-3}, /* 600 ns of work and 100 ns of spinning */
+		{"hart_idle", harts * 300 * 2 * 31e-3},
+	};
+	const json energy = res::result_json(f)["energy"];
+	ASSERT_EQ(energy["parts_mj"].size(), expected.size());
+	double total = 0;
+	for (const auto &[part, mj] : expected) {
+		EXPECT_NEAR(energy["parts_mj"][part].get<double>(), mj, mj * 1e-12) << part;
+		total += mj;
+	}
+	EXPECT_NEAR(energy["total_mj"].get<double>(), total, total * 1e-12);
+	EXPECT_NEAR(energy["mean_mw"].get<double>(), total / 1000e-9, total * 1e-3) << "over 1000 ns";
+	EXPECT_NEAR(energy["mj_per_gib"].get<double>(), total * 131072, total * 1e-6) << "8 KiB";
+	EXPECT_EQ(energy["operations"]["normal"]["programs"], 30);
+	EXPECT_EQ(energy["channel_bytes"], 20480);
+	EXPECT_EQ(energy["link_bytes"], 8192);
+}
+
+TEST(ResultJson, EnergyWithoutAKeyFollowsTheArrayTime)
+{
+	res::RunFacts f = balanced();
+	f.device.energy.cells_uw = 100000;
+	f.device.energy.normal_erase_nj = 9;
+	f.energy.programs[HZ_CELLS_NORMAL] = f.energy.erases[HZ_CELLS_NORMAL] = 1;
+	f.energy.program_ns[HZ_CELLS_NORMAL] = f.energy.erase_ns[HZ_CELLS_NORMAL] = 1000000;
+	f.energy.read_ns[HZ_CELLS_SLC] = 20000;
+	const json parts = res::result_json(f)["energy"]["parts_mj"];
+	EXPECT_DOUBLE_EQ(parts["normal_program"].get<double>(), 0.1) << "0.1 W for 1 ms";
+	EXPECT_DOUBLE_EQ(parts["slc_read"].get<double>(), 0.002);
+	EXPECT_DOUBLE_EQ(parts["normal_erase"].get<double>(), 9e-6) << "given";
+}
+
+TEST(ResultJson, EnergyIsShownInTheTable)
+{
+	res::RunFacts f = balanced();
+	f.device.energy.busy_pj = f.device.energy.idle_pj = f.device.energy.link_pj = 0;
+	f.device.energy.normal_program_nj = 3000000, f.energy.programs[HZ_CELLS_NORMAL] = 1;
+	f.device.energy.channel_pj = 1000000, f.energy.channel_sectors = 1;
+	EXPECT_NE(res::result_table(res::result_json(f)).find("energy 7.096 mJ: flash 42.3 %, channels 57.7 %, link 0.0 %, harts 0.0 %; "),
+		  std::string::npos)
+		<< res::result_table(res::result_json(f));
+	f.ftl.host_read_sectors = f.ftl.host_write_sectors = 0;
+	EXPECT_TRUE(res::result_json(f)["energy"]["mj_per_gib"].is_null());
+	f.virtual_clock = false;
+	EXPECT_TRUE(res::result_json(f)["energy"].is_null()) << "its time is the host's";
+	EXPECT_EQ(res::result_table(res::result_json(f)).find("energy"), std::string::npos);
 }
 
 TEST(ResultJson, NamesNeedNotBeUtf8)

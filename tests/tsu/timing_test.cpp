@@ -55,6 +55,83 @@ TEST(Timing, ReadsOfOneDieFollowEachOther)
 		EXPECT_EQ(reads[i]->took_ns(), (i + 1) * (200 + 56200 + 20000));
 }
 
+static hz_log_energy energy_of(Rig &r)
+{
+	hz_log_flash flash;
+	hz_log_energy energy;
+	tsu_report(r.tsu, &flash);
+	tsu_energy_published(r.tsu, &energy);
+	return energy;
+}
+
+TEST(Energy, OperationsCountByKindOfCells)
+{
+	Rig r(rig::small_config());
+	for (uint32_t page = 0; page < 3; page++)
+		r.run(r.program(0, 3, page * 2, 2));
+	r.run(r.read(0, 3, 0, 2)), r.run(r.read(0, 3, 3, 1)), r.run(r.erase(0, 3));
+	r.run(r.program(0, 0, 0, 1)), r.run(r.read(0, 0, 0, 1)), r.run(r.erase(0, 0)), r.run(r.erase(0, 1));
+	const hz_log_energy energy = energy_of(r);
+	EXPECT_EQ(energy.reads[HZ_CELLS_NORMAL], 2u);
+	EXPECT_EQ(energy.read_ns[HZ_CELLS_NORMAL], uint64_t{r.cfg.normal.read_ns[0]} + r.cfg.normal.read_ns[1]);
+	EXPECT_EQ(energy.programs[HZ_CELLS_NORMAL], 3u);
+	EXPECT_EQ(energy.program_ns[HZ_CELLS_NORMAL], 2 * program_time_ns(r.cfg, 0) + program_time_ns(r.cfg, 1));
+	EXPECT_EQ(energy.erases[HZ_CELLS_NORMAL], 1u);
+	EXPECT_EQ(energy.erase_ns[HZ_CELLS_NORMAL], 1200000u);
+	EXPECT_EQ(energy.reads[HZ_CELLS_SLC], 1u);
+	EXPECT_EQ(energy.read_ns[HZ_CELLS_SLC], 20000u);
+	EXPECT_EQ(energy.programs[HZ_CELLS_SLC], 1u);
+	EXPECT_EQ(energy.program_ns[HZ_CELLS_SLC], 75000u);
+	EXPECT_EQ(energy.erases[HZ_CELLS_SLC], 2u);
+	EXPECT_EQ(energy.erase_ns[HZ_CELLS_SLC], 2000000u);
+	EXPECT_EQ(energy.channel_sectors, 3u * 2 + 2 + 1 + 1 + 1);
+	tsu_stats_reset(r.tsu);
+	lt_host_run_until_idle();
+	const hz_log_energy again = energy_of(r);
+	EXPECT_EQ(again.version, 1u);
+	EXPECT_EQ(again.erases[HZ_CELLS_SLC] + again.channel_sectors, 0u);
+}
+
+TEST(Energy, EachPlaneCountsAndEachRetry)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.planes_per_die = 2;
+	cfg.read_retry_ppb = 1000000000;
+	cfg.read_retries = 3;
+	Rig r(cfg);
+	r.submit_list({&r.program(0, 3, 0, 2), &r.program(1, 3, 0, 2)});
+	lt_host_run_until_idle();
+	r.submit_list({&r.read(0, 3, 0, 2), &r.read(1, 3, 0, 2)});
+	lt_host_run_until_idle();
+	const hz_log_energy energy = energy_of(r);
+	EXPECT_EQ(energy.programs[HZ_CELLS_NORMAL], 2u);
+	EXPECT_EQ(energy.program_ns[HZ_CELLS_NORMAL], 2 * program_time_ns(cfg, 0));
+	EXPECT_EQ(energy.reads[HZ_CELLS_NORMAL], 2u * 4);
+	EXPECT_EQ(energy.read_ns[HZ_CELLS_NORMAL], 2 * 4 * cfg.normal.read_ns[0]);
+	EXPECT_EQ(energy.channel_sectors, 8u) << "data cross once";
+}
+
+/* In parts, with the channel free for other dies in between; and a pass after the other. */
+TEST(Energy, PassesAreOneProgramWhoseDataCrossEachTime)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.cell = HZ_CELL_TLC;
+	cfg.program_pages = 3;
+	cfg.pages_per_block = 12;
+	cfg.normal = {{32000, 33000, 34000, 0}, {700000, 300000, 0, 0}, 3500000, 0};
+	cfg.program_passes = 2;
+	cfg.interleave_sectors = 1;
+	Rig r(cfg);
+	r.submit(r.program(0, 2, 0, 6)), r.submit(r.program(0, 0, 0, 1));
+	lt_host_run_until_idle();
+	const hz_log_energy energy = energy_of(r);
+	EXPECT_EQ(energy.programs[HZ_CELLS_NORMAL], 1u);
+	EXPECT_EQ(energy.programs[HZ_CELLS_SLC], 1u);
+	EXPECT_EQ(energy.program_ns[HZ_CELLS_SLC], 75000u);
+	EXPECT_EQ(energy.program_ns[HZ_CELLS_NORMAL], 1000000u);
+	EXPECT_EQ(energy.channel_sectors, 2u * 6 + 1);
+}
+
 // n reads a die over d dies of one channel: commands and transfers share the bus, arrays overlap.
 // With k = array time, x = transfer, c = command: the bus is the bottleneck once d * (c + x) >= c + k + x.
 class DiesPerChannel : public testing::TestWithParam<uint32_t> {};

@@ -122,7 +122,7 @@ void statistics_init(struct statistics *statistics, struct arena *arena, const s
 {
 	statistics->device = device;
 	statistics->namespaces = namespaces;
-	statistics->flash = arena_alloc_model(arena, 1, sizeof(*statistics->flash), "HIL statistics base");
+	statistics->media = arena_alloc_model(arena, 1, sizeof(*statistics->media), "HIL statistics base");
 	statistics->ftl = arena_alloc_model(arena, namespaces, sizeof(*statistics->ftl), "HIL statistics base of namespaces");
 }
 
@@ -130,7 +130,7 @@ void statistics_restart(struct statistics *statistics)
 {
 	const struct controller_ops *device = statistics->device;
 
-	device->flash_published(device->ctx, statistics->flash);
+	device->flash_published(device->ctx, &statistics->media->flash, &statistics->media->energy);
 	for (uint32_t i = 0; i < statistics->namespaces; i++)
 		device->ftl_published(device->ctx, i, &statistics->ftl[i]);
 }
@@ -146,10 +146,18 @@ void statistics_flash(const struct statistics *statistics, struct hz_log_flash *
 {
 	uint64_t dies;
 
-	statistics->device->flash_published(statistics->device->ctx, out);
+	statistics->device->flash_published(statistics->device->ctx, out, NULL);
 	dies = out->dies;
-	subtract_counters(out, statistics->flash, offsetof(struct hz_log_flash, reads), sizeof(*out));
+	subtract_counters(out, &statistics->media->flash, offsetof(struct hz_log_flash, reads), sizeof(*out));
 	out->dies = dies;
+}
+
+void statistics_energy(const struct statistics *statistics, struct hz_log_energy *out)
+{
+	struct hz_log_flash flash;
+
+	statistics->device->flash_published(statistics->device->ctx, &flash, out);
+	subtract_counters(out, &statistics->media->energy, offsetof(struct hz_log_energy, reads), sizeof(*out));
 }
 
 /* Add the counters of a namespace. */

@@ -47,10 +47,14 @@ void health_tell(struct health *health);
 /* Counters of flash and FTL since the last statistics reset. They only ever grow; a reset stores their values. */
 
 struct arena;
+struct media_counts {
+	struct hz_log_flash flash;
+	struct hz_log_energy energy;
+};
 struct statistics {
 	const struct controller_ops *device;
 	uint32_t namespaces;
-	struct hz_log_flash *flash; /* as they stood */
+	struct media_counts *media; /* as they stood */
 	struct hz_log_ftl *ftl;     /* … of each namespace */
 };
 
@@ -58,6 +62,7 @@ void statistics_init(struct statistics *statistics, struct arena *arena, const s
 /* From the counters published by all harts. Clock frozen. */
 void statistics_restart(struct statistics *statistics);
 void statistics_flash(const struct statistics *statistics, struct hz_log_flash *out);
+void statistics_energy(const struct statistics *statistics, struct hz_log_energy *out);
 /* Of the namespace nsid, or the sum over all (0, all ones). */
 void statistics_ftl(const struct statistics *statistics, uint32_t nsid, struct hz_log_ftl *out);
 

@@ -67,7 +67,7 @@ static uint32_t endurance_page(struct hil *hil, void *page)
 	uint64_t programmed = 0;
 
 	hil->device.health(hil->device.ctx, &health);
-	hil->device.flash_published(hil->device.ctx, &flash);
+	hil->device.flash_published(hil->device.ctx, &flash, NULL);
 	for (unsigned cause = 0; cause < HZ_CAUSES; cause++)
 		programmed += flash.program_sectors[cause];
 	log->critical_warning = (uint8_t)(hil->health.warning & (NVME_WARNING_SPARE | NVME_WARNING_RELIABILITY));
@@ -151,7 +151,7 @@ bool log_page_known(const struct hil *hil, unsigned id)
 	case NVME_LOG_FEATURES:
 	case NVME_LOG_MI_COMMANDS: return true;
 	case NVME_LOG_CHANGED_ZONES: return hil->zoned;
-	default: return id <= NVME_LOG_FIRMWARE || (id >= HZ_LOG_HARTS && id <= HZ_LOG_IN_PLACE);
+	default: return id <= NVME_LOG_FIRMWARE || (id >= HZ_LOG_HARTS && id <= HZ_LOG_ENERGY);
 	}
 }
 
@@ -213,6 +213,12 @@ static uint32_t flash_page(struct hil *hil, void *page)
 	return sizeof(struct hz_log_flash);
 }
 
+static uint32_t energy_page(struct hil *hil, void *page)
+{
+	statistics_energy(&hil->statistics, page);
+	return sizeof(struct hz_log_energy);
+}
+
 static uint32_t ftl_page(struct hil *hil, void *page, uint32_t nsid)
 {
 	statistics_ftl(&hil->statistics, nsid, page);
@@ -253,6 +259,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
 	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);
 	case HZ_LOG_IN_PLACE: return in_place_page(hil, hil->scratch);
+	case HZ_LOG_ENERGY: return energy_page(hil, hil->scratch);
 	default: return ftl_page(hil, hil->scratch, sqe->nsid);
 	}
 }
@@ -372,6 +379,7 @@ static uint64_t gathered_bytes(uint8_t id)
 	case HZ_LOG_FLASH: return sizeof(struct hz_log_flash);
 	case HZ_LOG_FTL: return sizeof(struct hz_log_ftl);
 	case HZ_LOG_IN_PLACE: return sizeof(struct hz_log_in_place);
+	case HZ_LOG_ENERGY: return sizeof(struct hz_log_energy);
 	case HZ_LOG_LOCKS: return UINT64_MAX;
 	default: return 0;
 	}

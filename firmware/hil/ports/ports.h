@@ -67,8 +67,8 @@ struct controller_ops {
 	void (*shut_down)(void *ctx, bool done);
 	/* Publish the hart's counters for other harts. Any hart. */
 	void (*publish)(void *ctx);
-	/* Sums of the published counters; of the FTL's, those of one namespace. */
-	void (*flash_published)(void *ctx, struct hz_log_flash *out);
+	/* Sums of the published counters; energy may be NULL; of the FTL's, those of one namespace. */
+	void (*flash_published)(void *ctx, struct hz_log_flash *out, struct hz_log_energy *energy);
 	void (*ftl_published)(void *ctx, uint32_t number, struct hz_log_ftl *out);
 	/* Sectors being written in place now. Any hart. */
 	uint64_t (*in_place)(void *ctx);
