@@ -6,7 +6,7 @@
 #ifndef FTL_SUPERBLOCK_H
 #define FTL_SUPERBLOCK_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 
 struct arena;
 struct ftl_health;

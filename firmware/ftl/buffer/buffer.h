@@ -7,7 +7,7 @@
 #define FTL_BUFFER_BUFFER_H
 
 #include "base/context.h"
-#include "base/extent.h"
+#include "base/zone.h"
 #include "request/io.h"
 
 struct arena;

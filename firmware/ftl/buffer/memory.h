@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "lt/lock.h"
 
 /* Slots: free sectors of the memory that write buffers share, kept as zone-aware buffer management does (ZUFS, FAST 2026, 4.2). A buffer

@@ -10,7 +10,7 @@
 #ifndef FTL_STAGED_H
 #define FTL_STAGED_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "slc/slc.h"
 
 struct arena;

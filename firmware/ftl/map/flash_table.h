@@ -3,7 +3,7 @@
 #ifndef FTL_MAP_FLASH_TABLE_H
 #define FTL_MAP_FLASH_TABLE_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "request/io.h"
 
 /* Table pages of the map: their numbering, their state in RAM, and the ranges that one entry may stand for.

@@ -14,7 +14,7 @@
 #ifndef FTL_MAP_L2P_H
 #define FTL_MAP_L2P_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "map/flash_cache.h"
 #include "map/flash_changes.h"
 #include "map/flash_directory.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "lt/arch.h"
 #include "map/l2p.h"
 

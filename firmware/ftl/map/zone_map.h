@@ -3,7 +3,7 @@
 #ifndef FTL_MAP_ZONE_MAP_H
 #define FTL_MAP_ZONE_MAP_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "lt/arch.h"
 #include "lt/lock.h"
 #include "slc/slc.h"

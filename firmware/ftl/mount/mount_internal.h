@@ -3,7 +3,7 @@
 #ifndef FTL_MOUNT_MOUNT_INTERNAL_H
 #define FTL_MOUNT_MOUNT_INTERNAL_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "buffer/staged.h"
 
 /* Shared by the steps of mount only. */

@@ -7,7 +7,7 @@
 #ifndef FTL_PLACES_H
 #define FTL_PLACES_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 
 struct arena;
 

@@ -3,7 +3,7 @@
 #ifndef FTL_ZONE_MOVE_H
 #define FTL_ZONE_MOVE_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "base/waiter.h"
 #include "lt/lock.h"
 #include "tsu/tsu.h"

@@ -3,7 +3,7 @@
 #ifndef FTL_ZONE_READ_WRITE_H
 #define FTL_ZONE_READ_WRITE_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "nand/flash_addr.h"
 #include "request/io.h"
 

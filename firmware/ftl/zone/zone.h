@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "lt/arch.h"
 #include "request/io.h"
 #include "zone/budget.h"

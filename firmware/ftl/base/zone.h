@@ -9,8 +9,8 @@
  * SLC log, map and write buffers work on extents. They call the owner, the zone (zone/zone.h), by extent_kick, extent_pump and
  * extent_fail. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef FTL_EXTENT_H
-#define FTL_EXTENT_H
+#ifndef FTL_BASE_ZONE_H
+#define FTL_BASE_ZONE_H
 
 #include "base/context.h"
 #include "base/waiter.h"
