@@ -1,4 +1,4 @@
-/* An extent: the sectors of a zone, which are written in order, and their place on the way to flash. By offset in sectors:
+/* A zone, of the host or below conventional zones. Its sectors are written in order; by offset in sectors they are:
  *
  *     0 … placed   in the superblock (and, beyond it, in the patch: an SLC superblock; a backing zone may have nothing else), durable
  *       … staged   in SLC, durable (staged > placed only for the unit being filled, or after a power-fail dump)
@@ -6,8 +6,9 @@
  *       … landed   in the write buffer, which holds [resident, landed)
  *       … wp       accepted, data still with the host; nothing in a backing zone
  *
- * SLC log, map and write buffers work on extents. They call the owner, the zone (zone/zone.h), by extent_kick, extent_pump and
- * extent_fail. */
+ * The zone's lock (class ZONE, index = zone number) protects every field without a comment of its own on locking, and the content of
+ * the zone's write buffer. Never two zone locks at once. Taken first; see docs/internals/locking.md. SLC log, map and write buffers use
+ * the fields down to `erased`; each later part belongs to the header that it names. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_BASE_ZONE_H
 #define FTL_BASE_ZONE_H
@@ -19,12 +20,71 @@
 #define SUPERBLOCK_NONE UINT32_MAX
 #define BODY_ALL UINT32_MAX
 
-struct extent;
 struct place_zone;
 struct write_buffer;
+struct zone_kind;
 
-struct extent {
-	struct lt_lock lock; /* class ZONE, index = zone number: everything here, its owner's fields, the content of the buffer */
+/* A running FTL_ZONE_FINISH, _RESET or _OFFLINE of a zone (zone/zone.h). */
+struct zone_op {
+	uint8_t code, step;          /* 0: none; enum op_step */
+	struct ftl_request *request; /* to be completed at its end; NULL: detached */
+	/* A reset looks up the staged sectors [cursor, end) and drops them; without a request it sweeps the SLC log. */
+	uint32_t cursor, end;
+	ppa_t swept;
+	bool asked; /* … a table page for that is being fetched: the request comes back */
+};
+
+/* Its move to a fresh superblock (zone/move.h). */
+struct zone_move {
+	bool under_way;  /* or waits for its superblock */
+	bool patch;      /* its patch moves, not its superblock */
+	bool refresh;    /* … for its data's sake (enum refresh_cause), not because it cannot be continued */
+	uint32_t old;    /* superblock or patch after a move, until its last readers have gone; new reads are parked so long */
+	bool old_bad;    /* retire it instead of erasing it */
+	uint32_t target; /* while it waits in the relocator's queue */
+	struct waiter queue;
+};
+
+/* … for its data's sake. */
+struct zone_refresh {
+	uint8_t cause;     /* enum refresh_cause: why it is due */
+	bool patch;        /* its patch is, not its superblock */
+	bool never;        /* a sector of it is unreadable: no move until it is reset */
+	struct zone *next; /* in the list */
+};
+
+/* Its sectors written in place (zone/update.h). */
+struct zone_updates {
+	uint32_t first, last, listed; /* its entries, the oldest first. updates.lock */
+	uint32_t to_look;             /* entries still to check by updates_drop. Zone lock, like all below */
+	uint32_t copies;              /* entries with a copy */
+	uint32_t writing;             /* requests writing in place */
+	uint32_t folds;               /* folds of its copies begun so far */
+	uint64_t folding;             /* copies with lower numbers come along with the zone's move; 0: none do */
+	uint64_t folded;              /* … have come along with the last one, and are dead */
+	bool recording;               /* its record is being written */
+};
+
+/* Its record in the zone table (zone/tables.h). */
+struct zone_record_state {
+	uint32_t ticket; /* table version with the zone's last record; 0 = none wanted */
+	bool fence;      /* stale SLC copies beyond wp_at_mount: make a fence durable before data land */
+	uint32_t wp_at_mount;
+	struct zone_record_state *next; /* table lock */
+	lt_word queued;                 /* 1: in a table page's waiting list */
+};
+
+/* Its part in the budget of open and active zones (zone/budget.h). Class OPEN, unless stated. */
+struct budget_entry {
+	bool drains;                        /* FULL, but not all durable: still counts as active, since a power cut would make it CLOSED */
+	bool waits;                         /* requests are parked until another zone has drained; zone lock */
+	struct waiter queue;                /* of those */
+	struct zone *open_prev, *open_next; /* implicitly opened zones, oldest first */
+	bool open_linked;
+};
+
+struct zone {
+	struct lt_lock lock;
 	struct ftl *ftl;
 	uint32_t index;            /* zone number */
 	uint32_t map_shard;        /* of the map (map/l2p.h) */
@@ -58,74 +118,96 @@ struct extent {
 	struct waiter for_superblock, for_buffer, for_space, for_log;
 	uint64_t log_since_ns; /* waits for room in the map's log since then; 0: it does not */
 	lt_word erased;        /* released superblocks erased or retired so far; incremented before a kick */
+
+	LT_OWN_LINE const struct zone_kind *kind; /* zone/zone.h; NULL: written in order by the host */
+	uint8_t state;                            /* enum nvme_zone_state; zone_set_state only */
+
+	struct io_queue writers; /* accepted writes with data still to land, in the order of their places */
+	struct io_queue durable; /* requests waiting for flush_to */
+	struct io_queue parked;  /* arrived while something excludes them; dispatched again afterwards, one by one (zone_park) */
+	struct io_queue parked_reads;
+	bool turn_taken;        /* a parked one has been dispatched again, and is neither accepted nor refused yet */
+	uint64_t readers_begun; /* zone/zone.h */
+	uint32_t given_up;      /* superblocks released by its resets; `erased` counts those erased */
+
+	struct zone_op op;
+	struct zone_move move;
+	struct zone_refresh refresh;
+	struct zone_updates updates;
+	struct zone_record_state record;
+	struct budget_entry budget;
+
+	LT_OWN_LINE lt_word readers_ended; /* no lock: twice their number, and a mark (zone/zone.h) */
+	lt_word kicked;                    /* the worker to run the pump; 0: no kick is posted */
+	struct lt_event kick;
 };
 
 /* lba must be inside the namespace or a backing zone. */
-static inline struct extent *extent_at(const struct ftl *ftl, uint64_t lba) { return ftl->extent[zone_number(ftl, lba)]; }
+static inline struct zone *zone_at(const struct ftl *ftl, uint64_t lba) { return &ftl->zones[zone_number(ftl, lba)]; }
 
 /* Lock held. Nothing is on its way to its place any more, or it need not be. */
-static inline void extent_came_home(struct extent *ext)
+static inline void zone_came_home(struct zone *zone)
 {
-	if (ext->home)
-		lt_add(&ext->ftl->homing, (uint64_t)-1);
-	ext->home = 0;
+	if (zone->home)
+		lt_add(&zone->ftl->homing, (uint64_t)-1);
+	zone->home = 0;
 }
 
-static inline bool extent_is_backing(const struct extent *ext) { return ext->places; }
+static inline bool zone_is_backing(const struct zone *zone) { return zone->places; }
 
 /* How far it is on flash. Lock held. */
-static inline uint32_t extent_on_flash(const struct extent *ext)
+static inline uint32_t zone_on_flash(const struct zone *zone)
 {
-	return ext->staged > ext->placed && ext->placed >= ext->staged_from ? ext->staged : ext->placed;
+	return zone->staged > zone->placed && zone->placed >= zone->staged_from ? zone->staged : zone->placed;
 }
 
 /* How far it is durable. Lock held. */
-static inline uint32_t extent_durable(const struct extent *ext)
+static inline uint32_t zone_durable(const struct zone *zone)
 {
-	uint32_t on_flash = extent_on_flash(ext);
+	uint32_t on_flash = zone_on_flash(zone);
 
-	return on_flash > ext->guarded ? on_flash : ext->guarded;
+	return on_flash > zone->guarded ? on_flash : zone->guarded;
 }
 
 /* True if the superblock is full, so that writes go to the patch. A patch is begun only when all sectors before it are placed: never are
  * superblock and patch programmed at the same time. Lock held. */
-static inline bool extent_in_patch(const struct extent *ext) { return ext->placed >= ext->body; }
+static inline bool zone_in_patch(const struct zone *zone) { return zone->placed >= zone->body; }
 
 /* Sectors of a program into the current target, superblock or patch. Lock held. */
-static inline uint32_t extent_program_sectors(const struct extent *ext)
+static inline uint32_t zone_program_sectors(const struct zone *zone)
 {
-	return extent_in_patch(ext) ? ext->ftl->cfg->slc_program_sectors : ext->ftl->unit_sectors;
+	return zone_in_patch(zone) ? zone->ftl->cfg->slc_program_sectors : zone->ftl->unit_sectors;
 }
-static inline uint32_t *extent_part(struct extent *ext) { return extent_in_patch(ext) ? &ext->patch : &ext->superblock; }
+static inline uint32_t *zone_part(struct zone *zone) { return zone_in_patch(zone) ? &zone->patch : &zone->superblock; }
 
 /* Final place of a sector. */
-static inline ppa_t extent_place(const struct extent *ext, uint32_t offset)
+static inline ppa_t zone_place(const struct zone *zone, uint32_t offset)
 {
-	uint32_t body = ext->body;
+	uint32_t body = zone->body;
 
-	return offset < body ? ppa_make(ext->ftl->map, ext->superblock, offset) : ppa_make(ext->ftl->map, ext->patch, offset - body);
+	return offset < body ? ppa_make(zone->ftl->map, zone->superblock, offset) : ppa_make(zone->ftl->map, zone->patch, offset - body);
 }
 
 /* Buffer slot of a resident or staged sector, or of `landed`. */
-static inline uint32_t extent_slot(const struct extent *ext, uint32_t offset)
+static inline uint32_t zone_slot(const struct zone *zone, uint32_t offset)
 {
-	uint32_t back = ext->landed - offset;
+	uint32_t back = zone->landed - offset;
 
-	return ext->landed_slot >= back ? ext->landed_slot - back : ext->landed_slot + ext->ftl->ring_sectors - back;
+	return zone->landed_slot >= back ? zone->landed_slot - back : zone->landed_slot + zone->ftl->ring_sectors - back;
 }
 
 /* Known address of a staged sector, else PPA_NONE. */
-static inline ppa_t extent_staged(const struct extent *ext, uint32_t offset)
+static inline ppa_t zone_staged(const struct zone *zone, uint32_t offset)
 {
-	return ext->staged_ppa ? ext->staged_ppa[extent_slot(ext, offset)] : PPA_NONE;
+	return zone->staged_ppa ? zone->staged_ppa[zone_slot(zone, offset)] : PPA_NONE;
 }
 
-/* Defined by the zone (zone/pump.c), owner of the extent. Runs the extent's pump soon, on the caller's worker. At most one kick per zone
+/* Defined by zone/pump.c. Runs the zone's pump soon, on the caller's worker. At most one kick per zone
  * is pending. Any hart, any lock. */
-void extent_kick(struct ftl_worker *self, struct extent *ext);
+void zone_kick(struct ftl_worker *self, struct zone *zone);
 /* Its lock held: look at it now. */
-void extent_pump(struct ftl_worker *self, struct extent *ext);
+void zone_pump(struct ftl_worker *self, struct zone *zone);
 /* Its lock held: it cannot be written any more. */
-void extent_fail(struct ftl_worker *self, struct extent *ext);
+void zone_fail(struct ftl_worker *self, struct zone *zone);
 
 #endif

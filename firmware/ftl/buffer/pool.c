@@ -10,16 +10,16 @@
 void buffers_kick(struct ftl_worker *self)
 {
 	for (uint32_t i = 0; i < buffer_count(self->ftl); i++) {
-		struct extent *owner = buffer_owner(self->ftl, i);
+		struct zone *owner = buffer_owner(self->ftl, i);
 
 		if (owner)
-			extent_kick(self, owner);
+			zone_kick(self, owner);
 	}
 }
 
 /* Binding policies. */
 
-static uint32_t choose_modulo(const struct superpage_pool *pool, const struct extent *ext) { return pool->home[ext->index]; }
+static uint32_t choose_modulo(const struct superpage_pool *pool, const struct zone *zone) { return pool->home[zone->index]; }
 
 static uint32_t choose_free_or(const struct superpage_pool *pool, bool (*better)(struct bank *, struct bank *))
 {
@@ -44,16 +44,16 @@ static bool fuller(struct bank *a, struct bank *b)
 
 static bool fewer_waiting(struct bank *a, struct bank *b) { return lt_load(&a->waiting) < lt_load(&b->waiting); }
 
-static uint32_t choose_first_free(const struct superpage_pool *pool, const struct extent *ext)
+static uint32_t choose_first_free(const struct superpage_pool *pool, const struct zone *zone)
 {
-	(void)ext;
+	(void)zone;
 	return choose_free_or(pool, fuller);
 }
 
 /* One buffer per active zone: only a FULL zone still being programmed can be in the way. */
-static uint32_t choose_per_zone(const struct superpage_pool *pool, const struct extent *ext)
+static uint32_t choose_per_zone(const struct superpage_pool *pool, const struct zone *zone)
 {
-	(void)ext;
+	(void)zone;
 	return choose_free_or(pool, fewer_waiting);
 }
 
@@ -67,37 +67,37 @@ binding_fn *const binding_policies[HZ_BINDINGS] = {
 
 /* --- content --- */
 
-bool buffer_has_memory(const struct extent *ext) { return ext->buffer->bank; }
+bool buffer_has_memory(const struct zone *zone) { return zone->buffer->bank; }
 
-bool buffer_wanted(const struct extent *ext) { return ext->buffer->bank && lt_load(&ext->buffer->bank->waiting); }
+bool buffer_wanted(const struct zone *zone) { return zone->buffer->bank && lt_load(&zone->buffer->bank->waiting); }
 
-uint32_t buffer_used(const struct extent *ext) { return ext->buffer->used; }
+uint32_t buffer_used(const struct zone *zone) { return zone->buffer->used; }
 
-bool buffer_partial(const struct extent *ext) { return units_partial(ext); }
+bool buffer_partial(const struct zone *zone) { return units_partial(zone); }
 
-bool buffer_quiet(const struct extent *ext)
+bool buffer_quiet(const struct zone *zone)
 {
-	const struct write_buffer *buffer = ext->buffer;
+	const struct write_buffer *buffer = zone->buffer;
 
 	return !buffer || (!buffer->in_flight && !buffer->stage.pending && !buffer->fold.pending);
 }
 
 /* True if all units are in registers, and the staged part of a partial one is in SLC. */
-static bool superpage_loaded(const struct extent *ext)
+static bool superpage_loaded(const struct zone *zone)
 {
-	const struct write_buffer *buffer = ext->buffer;
+	const struct write_buffer *buffer = zone->buffer;
 	const struct flush_unit *next = &buffer->unit[buffer->next];
 
 	if (!buffer->bank || buffer->loading || buffer->stage.loading || buffer->fold.pending || next->state == UNIT_FULL)
 		return false;
-	return !units_partial(ext) || ext->staged >= ext->landed || (buffer->stage.pending && buffer->stage.to == ext->landed);
+	return !units_partial(zone) || zone->staged >= zone->landed || (buffer->stage.pending && buffer->stage.to == zone->landed);
 }
 
-bool buffer_lend(struct ftl_worker *self, struct extent *ext) { return superpage_loaded(ext) && bank_lend(self, ext); }
+bool buffer_lend(struct ftl_worker *self, struct zone *zone) { return superpage_loaded(zone) && bank_lend(self, zone); }
 
-bool buffer_ready(const struct extent *ext)
+bool buffer_ready(const struct zone *zone)
 {
-	const struct write_buffer *buffer = ext->buffer;
+	const struct write_buffer *buffer = zone->buffer;
 
 	return buffer && !buffer->in_flight && buffer->unit[buffer->oldest].state == UNIT_FULL;
 }
@@ -108,11 +108,11 @@ uint32_t buffer_count(const struct ftl *ftl) { return ftl->buffers->count + (ban
 
 uint32_t buffer_first(const struct ftl *ftl, bool backing) { return backing ? ftl->buffers->shared : 0; }
 
-struct extent *buffer_owner(struct ftl *ftl, uint32_t index)
+struct zone *buffer_owner(struct ftl *ftl, uint32_t index)
 {
 	struct superpage_pool *pool = ftl->buffers;
 	struct lt_lock_node node;
-	struct extent *owner;
+	struct zone *owner;
 
 	lt_lock_acquire(&pool->lock, &node);
 	owner = index < pool->count ? pool->bank[index].owner : pool->buffer[index - pool->count].lent;
@@ -149,10 +149,10 @@ const char *buffers_check(struct ftl *ftl)
 	const char *wrong = NULL;
 
 	for (uint32_t z = 0; z < ftl->all_zones; z++) {
-		const struct extent *ext = ftl->extent[z];
+		const struct zone *zone = &ftl->zones[z];
 
-		found += ext->buffer != NULL;
-		if (ext->buffer && (!ext->buffer->bank || ext->buffer->bank->owner != ext || ext->buffer->ext != ext))
+		found += zone->buffer != NULL;
+		if (zone->buffer && (!zone->buffer->bank || zone->buffer->bank->owner != zone || zone->buffer->zone != zone))
 			return "a zone is bound to a buffer that it does not own";
 	}
 	for (uint32_t i = 0; i < pool->count && !wrong; i++) {
@@ -255,123 +255,123 @@ void buffers_init(struct ftl *ftl, struct arena *arena)
 		space_init(ftl, arena, pool->count);
 }
 
-/* Landing: accepted data come into the buffer at the extent's fill position. */
+/* Landing: accepted data come into the buffer at the zone's fill position. */
 
 /* A ring without free places is programmed. Backing zones are not guarded: the map knows their places only once on flash. */
-uint32_t buffer_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most)
+uint32_t buffer_room(struct ftl_worker *self, struct zone *zone, const struct ftl_request *req, uint32_t most)
 {
-	const struct flush_unit *unit = units_fill(ext);
+	const struct flush_unit *unit = units_fill(zone);
 	uint32_t room;
 
 	if (!unit) {
-		ext->program_to = ext->landed;
+		zone->program_to = zone->landed;
 		return 0;
 	}
-	room = min_u32(most, min_u32(unit->end, ext->capacity) - ext->landed);
-	return self->ftl->space ? space_lend(self, ext, room, (req->flags & FTL_FUA) && !extent_is_backing(ext)) : room;
+	room = min_u32(most, min_u32(unit->end, zone->capacity) - zone->landed);
+	return self->ftl->space ? space_lend(self, zone, room, (req->flags & FTL_FUA) && !zone_is_backing(zone)) : room;
 }
 
 /* noinline: registers are saved while the clock stands. */
-static __attribute__((noinline)) void copy_sectors(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
+static __attribute__((noinline)) void copy_sectors(struct zone *zone, const struct ftl_request *req, uint32_t sectors)
 {
-	const struct write_buffer *buffer = ext->buffer;
+	const struct write_buffer *buffer = zone->buffer;
 	uint32_t at = io_of((struct ftl_request *)req)->done * HZ_SECTOR_BYTES;
 
 	for (uint32_t i = 0; i < sectors; i++) {
-		uint32_t slot = ext->landed_slot + i;
+		uint32_t slot = zone->landed_slot + i;
 
 		if (req->op == FTL_WRITE_ZEROES)
 			bulk_fill(buffer->memory[slot], 0, HZ_SECTOR_BYTES);
 		else
 			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->memory[slot], HZ_SECTOR_BYTES);
-		if (ext->ftl->cfg->protection != HZ_PROTECTION_NONE)
+		if (zone->ftl->cfg->protection != HZ_PROTECTION_NONE)
 			protect_land(req, at / HZ_SECTOR_BYTES + i, buffer->memory[slot]);
-		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(ext->start + ext->landed + i),
-						     .generation = ext->generation,
+		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + zone->landed + i),
+						     .generation = zone->generation,
 						     .kind = HZ_OOB_DATA };
 	}
-	if (ext->ftl->keeper)
-		space_note(ext, sectors);
+	if (zone->ftl->keeper)
+		space_note(zone, sectors);
 }
 
-struct hz_oob *buffer_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
+struct hz_oob *buffer_copy_in(struct zone *zone, const struct ftl_request *req, uint32_t sectors)
 {
 	clock_freeze();
-	copy_sectors(ext, req, sectors);
+	copy_sectors(zone, req, sectors);
 	clock_thaw();
-	return &ext->buffer->oob[ext->landed_slot];
+	return &zone->buffer->oob[zone->landed_slot];
 }
 
 /* Padding of a backing zone has no generation: sequence numbers tell its sectors from data. noinline: landing_landed saves no registers. */
-__attribute__((noinline)) void buffer_pad(struct ftl_worker *self, struct extent *ext)
+__attribute__((noinline)) void buffer_pad(struct ftl_worker *self, struct zone *zone)
 {
-	struct flush_unit *unit = units_partial(ext);
-	uint32_t slot = ext->landed_slot, program = extent_program_sectors(ext);
-	bool backing = extent_is_backing(ext);
+	struct flush_unit *unit = units_partial(zone);
+	uint32_t slot = zone->landed_slot, program = zone_program_sectors(zone);
+	bool backing = zone_is_backing(zone);
 	uint64_t sequence;
 
 	unit->state = UNIT_FULL;
-	unit->data_end = ext->landed;
+	unit->data_end = zone->landed;
 	unit->end = unit->start;
-	while (unit->end < ext->landed)
+	while (unit->end < zone->landed)
 		unit->end += program;
-	sequence = backing ? sequence_take(ext->ftl, unit->end - ext->landed) : 0;
+	sequence = backing ? sequence_take(zone->ftl, unit->end - zone->landed) : 0;
 	clock_freeze();
-	for (uint32_t at = ext->landed; at < unit->end; at++, slot++) {
-		if (ext->ftl->space)
-			ext->buffer->memory[slot] = ext->ftl->zero_sector;
+	for (uint32_t at = zone->landed; at < unit->end; at++, slot++) {
+		if (zone->ftl->space)
+			zone->buffer->memory[slot] = zone->ftl->zero_sector;
 		else
-			bulk_fill(ext->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
-		ext->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++,
-							  .lpa = (uint32_t)(ext->start + at),
-							  .generation = backing ? UINT32_MAX : ext->generation,
-							  .kind = HZ_OOB_PAD };
+			bulk_fill(zone->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
+		zone->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++,
+							   .lpa = (uint32_t)(zone->start + at),
+							   .generation = backing ? UINT32_MAX : zone->generation,
+							   .kind = HZ_OOB_PAD };
 	}
 	clock_thaw();
 	self->counters.buffer_flushes_finish++;
 }
 
 /* The zone's last superpage need not be whole. */
-static void no_more_lands(struct extent *ext)
+static void no_more_lands(struct zone *zone)
 {
-	if (ext->ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE)
-		ext->program_to = ext->landed;
+	if (zone->ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE)
+		zone->program_to = zone->landed;
 }
 
-void buffer_landed(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns)
+void buffer_landed(struct ftl_worker *self, struct zone *zone, uint32_t sectors, uint64_t landed_ns)
 {
-	struct flush_unit *unit = unit_of(ext, ext->landed_slot);
-	struct ftl *ftl = ext->ftl;
+	struct flush_unit *unit = unit_of(zone, zone->landed_slot);
+	struct ftl *ftl = zone->ftl;
 
 	unit->not_before_ns = landed_ns > unit->not_before_ns ? landed_ns : unit->not_before_ns;
-	ext->landed += sectors;
-	ext->landed_slot += sectors;
+	zone->landed += sectors;
+	zone->landed_slot += sectors;
 	if (ftl->space)
-		space_landed(ext);
-	if (ext->landed == unit->end) {
+		space_landed(zone);
+	if (zone->landed == unit->end) {
 		unit->state = UNIT_FULL;
 		unit->data_end = unit->end;
 		if (unit->ends_superpage)
-			ext->program_to = ext->landed;
-	} else if (ext->landed == ext->capacity) {
-		buffer_pad(self, ext);
+			zone->program_to = zone->landed;
+	} else if (zone->landed == zone->capacity) {
+		buffer_pad(self, zone);
 	}
-	if (ext->landed == ext->capacity)
-		no_more_lands(ext);
-	if (ext->landed_slot == ftl->ring_sectors)
-		ext->landed_slot = 0;
-	ext->buffer->used += sectors;
+	if (zone->landed == zone->capacity)
+		no_more_lands(zone);
+	if (zone->landed_slot == ftl->ring_sectors)
+		zone->landed_slot = 0;
+	zone->buffer->used += sectors;
 	if (ftl->cfg->buffer_idle_ns)
-		idle_touch(self, ext);
-	lt_store(&ext->buffer->bank->fill, ext->landed - extent_on_flash(ext));
+		idle_touch(self, zone);
+	lt_store(&zone->buffer->bank->fill, zone->landed - zone_on_flash(zone));
 }
 
-void buffer_copy_out(const struct extent *ext, struct ftl_request *req, uint32_t offset, uint32_t sectors)
+void buffer_copy_out(const struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t sectors)
 {
-	uint32_t slot = extent_slot(ext, offset);
+	uint32_t slot = zone_slot(zone, offset);
 
 	for (uint32_t i = 0; i < sectors; i++) {
-		answer_sector(req, io_of(req)->done + i, ext->buffer->memory[slot]);
-		slot = slot + 1 == ext->ftl->ring_sectors ? 0 : slot + 1;
+		answer_sector(req, io_of(req)->done + i, zone->buffer->memory[slot]);
+		slot = slot + 1 == zone->ftl->ring_sectors ? 0 : slot + 1;
 	}
 }

@@ -4,6 +4,7 @@
 #define FTL_REQUEST_IO_H
 
 #include "base/context.h"
+#include "base/waiter.h"
 #include "logical_locks.h"
 #include "request/ftl_request.h"
 
@@ -60,10 +61,6 @@ static inline uint64_t namespace_end(const struct ftl *ftl, const struct ftl_req
 
 /* Sectors: only writes of zeros are longer. They let others go first after each further piece of this length. */
 enum { IO_LONG = HZ_MAX_TRANSFER_SECTORS };
-
-struct io_queue {
-	struct ftl_request *head, *tail;
-};
 
 static inline void io_push(struct io_queue *queue, struct ftl_request *req)
 {

@@ -15,7 +15,7 @@ enum { FLUSH_PLANS = 8 };
 struct flush_plan {
 	struct flush_plan *next;
 	struct flush_goal {
-		struct extent *ext;
+		struct zone *zone;
 		uint32_t landed;
 	} goal[];
 };
@@ -48,45 +48,45 @@ static void start_all(struct ftl_worker *self, const struct ftl_request *req, ui
 	struct ftl *ftl = self->ftl;
 
 	for (uint32_t i = first; i < buffer_count(ftl); i++) {
-		struct extent *ext = buffer_owner(ftl, i);
+		struct zone *zone = buffer_owner(ftl, i);
 		struct lt_lock_node node;
 
-		if (ext && req->flags & FTL_BACKING && !extent_is_backing(ext))
-			ext = NULL;
-		plan->goal[i].ext = ext;
-		if (!ext)
+		if (zone && req->flags & FTL_BACKING && !zone_is_backing(zone))
+			zone = NULL;
+		plan->goal[i].zone = zone;
+		if (!zone)
 			continue;
-		lt_lock_acquire(&ext->lock, &node);
-		plan->goal[i].landed = ext->landed;
-		if (flush_reached(req, ext) < ext->landed) {
-			ext->flush_to = ext->landed;
-			extent_pump(self, ext);
+		lt_lock_acquire(&zone->lock, &node);
+		plan->goal[i].landed = zone->landed;
+		if (flush_reached(req, zone) < zone->landed) {
+			zone->flush_to = zone->landed;
+			zone_pump(self, zone);
 		}
-		lt_lock_release(&ext->lock, &node);
+		lt_lock_release(&zone->lock, &node);
 	}
 }
 
 /* True: the request waits for this goal. A zone reset meanwhile may have landed less than the goal. */
 static bool flush_wait_for(struct ftl_worker *self, struct ftl_request *req, const struct flush_goal *goal)
 {
-	struct extent *ext = goal->ext;
+	struct zone *zone = goal->zone;
 	struct lt_lock_node node;
 	uint32_t target;
 	bool waits;
 
-	if (!ext)
+	if (!zone)
 		return false;
-	lt_lock_acquire(&ext->lock, &node);
-	target = goal->landed < ext->landed ? goal->landed : ext->landed;
-	waits = flush_reached(req, ext) < target && !ext->failed;
+	lt_lock_acquire(&zone->lock, &node);
+	target = goal->landed < zone->landed ? goal->landed : zone->landed;
+	waits = flush_reached(req, zone) < target && !zone->failed;
 	if (waits) {
 		io_of(req)->target = target;
-		if (ext->flush_to < target)
-			ext->flush_to = target;
-		io_push(&zone_of(ext)->durable, req);
-		extent_pump(self, ext);
+		if (zone->flush_to < target)
+			zone->flush_to = target;
+		io_push(&zone->durable, req);
+		zone_pump(self, zone);
 	}
-	lt_lock_release(&ext->lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	return waits;
 }
 

@@ -22,17 +22,6 @@ struct zone;
 
 enum { RELOCATE_TRIES = 4 };
 
-/* A zone's part in it. */
-struct zone_move {
-	bool under_way;  /* or waits for its superblock */
-	bool patch;      /* its patch moves, not its superblock */
-	bool refresh;    /* … for its data's sake (enum refresh_cause), not because it cannot be continued */
-	uint32_t old;    /* superblock or patch after a move, until its last readers have gone; new reads are parked so long */
-	bool old_bad;    /* retire it instead of erasing it */
-	uint32_t target; /* while it waits in the relocator's queue */
-	struct waiter queue;
-};
-
 struct relocator {
 	struct lt_lock lock;
 	struct zone *zone;         /* being moved, or NULL */
@@ -74,14 +63,6 @@ struct arena;
 struct zone;
 
 enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR, REFRESH_FOLD };
-
-/* A zone's part in it. Zone lock. */
-struct zone_refresh {
-	uint8_t cause;     /* enum refresh_cause: why it is due */
-	bool patch;        /* its patch is, not its superblock */
-	bool never;        /* a sector of it is unreadable: no move until it is reset */
-	struct zone *next; /* in the list */
-};
 
 struct refresher {
 	struct zone *head, *tail; /* due */

@@ -16,10 +16,10 @@ void readers_look(struct ftl_worker *self, struct zone *zone)
 {
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	lt_and(&zone->readers_ended, ~(uint64_t)READERS_AWAITED); /* if it is still too early, the pump marks it again */
-	extent_pump(self, &zone->ext);
-	lt_lock_release(&zone->ext.lock, &node);
+	zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
 }
 
 /* The end of a zone's writing: durable data stay readable; the rest is lost, and reads of it fail. */
@@ -37,7 +37,7 @@ static void become_read_only(struct ftl_worker *self, struct zone *zone)
 {
 	struct zone_record record = zone_fenced_record(zone, ZONE_RECORD_READ_ONLY);
 
-	if (zone->ext.landed > extent_on_flash(&zone->ext))
+	if (zone->landed > zone_on_flash(zone))
 		lt_add(&self->ftl->losses, 1);
 	if (zone->kind)
 		zone->kind->lost(self, zone);
@@ -50,19 +50,18 @@ static void become_read_only(struct ftl_worker *self, struct zone *zone)
 
 void zone_end_writing(struct ftl_worker *self, struct zone *zone)
 {
-	struct extent *ext = &zone->ext;
 	struct ftl_request *req;
 
-	extent_came_home(ext);
+	zone_came_home(zone);
 	if (zone_edge_legal(zone->state, NVME_ZS_READ_ONLY))
 		become_read_only(self, zone);
 	while ((req = io_pop(&zone->writers)))
 		lost_queued(zone, req);
-	if (ext->buffer && zone_quiet(zone)) {
-		staged_keep_prefix(self, ext);
+	if (zone->buffer && zone_quiet(zone)) {
+		staged_keep_prefix(self, zone);
 		if (zone->kind)
 			zone->kind->dropped(self, zone);
-		buffer_give(self, ext);
+		buffer_give(self, zone);
 	}
 }
 
@@ -74,18 +73,17 @@ static bool throws_away(const struct zone *zone) { return zone->op.code == FTL_Z
 /* A move starts when something must be programmed and nothing of the old superblock is still being programmed. */
 static void start_move(struct ftl_worker *self, struct zone *zone)
 {
-	struct extent *ext = &zone->ext;
 	uint32_t target;
 	bool hopeless;
 
-	if (!ext->relocate || zone->move.under_way || ext->failed || zone->move.old != SUPERBLOCK_NONE || !buffer_ready(ext))
+	if (!zone->relocate || zone->move.under_way || zone->failed || zone->move.old != SUPERBLOCK_NONE || !buffer_ready(zone))
 		return;
-	if (throws_away(zone) || !buffer_take(self, ext))
+	if (throws_away(zone) || !buffer_take(self, zone))
 		return;
-	target = superblock_take(ext, &hopeless);
-	ext->failed = hopeless;
+	target = superblock_take(zone, &hopeless);
+	zone->failed = hopeless;
 	zone->move.under_way = !hopeless;
-	zone->move.patch = extent_in_patch(ext);
+	zone->move.patch = zone_in_patch(zone);
 	zone->move.refresh = false;
 	superblocks_kick(self);
 	if (target != SUPERBLOCK_NONE)
@@ -103,31 +101,27 @@ static void retry_parked(struct zone *zone)
 /* Move sectors that the power-fail dump left in SLC to their final place. */
 static void go_home(struct ftl_worker *self, struct zone *zone)
 {
-	struct extent *ext = &zone->ext;
-
-	if (ext->home <= ext->placed || ext->staged <= ext->placed || ext->buffer || ext->failed || zone->op.code)
+	if (zone->home <= zone->placed || zone->staged <= zone->placed || zone->buffer || zone->failed || zone->op.code)
 		return;
-	if (zone_can_land(self, zone) && ext->landed == ext->capacity && buffer_partial(ext))
-		buffer_pad(self, ext);
+	if (zone_can_land(self, zone) && zone->landed == zone->capacity && buffer_partial(zone))
+		buffer_pad(self, zone);
 }
 
-void extent_pump(struct ftl_worker *self, struct extent *ext)
+void zone_pump(struct ftl_worker *self, struct zone *zone)
 {
-	struct zone *zone = zone_of(ext);
-
 	if (zone->budget.waits)
 		retry_parked(zone);
 	if (zone->move.old != SUPERBLOCK_NONE)
 		relocate_settle(self, zone);
 	zone_take_grants(self, zone);
 	if (zone->budget.drains && lt_load(&self->ftl->budget->wanted))
-		ext->program_to = ext->wp;
+		zone->program_to = zone->wp;
 	do { /* a zone that gave its buffer away may get another at once */
 		go_home(self, zone);
 		zone_land(self, zone);
-		if (ext->buffer && !throws_away(zone)) {
-			buffer_program(self, ext);
-			buffer_stage(self, ext, zone_gives_way(zone));
+		if (zone->buffer && !throws_away(zone)) {
+			buffer_program(self, zone);
+			buffer_stage(self, zone, zone_gives_way(zone));
 		}
 	} while (zone_hand_over(self, zone));
 	start_move(self, zone);
@@ -135,7 +129,7 @@ void extent_pump(struct ftl_worker *self, struct extent *ext)
 		update_fold_go_on(self, zone);
 	if (zone->refresh.cause)
 		refresh_go_on(self, zone);
-	if (ext->failed)
+	if (zone->failed)
 		zone_end_writing(self, zone);
 	if (zone->durable.head)
 		zone_settle(zone);
@@ -145,11 +139,11 @@ void extent_pump(struct ftl_worker *self, struct extent *ext)
 		zone_op_advance(self, zone);
 }
 
-void extent_fail(struct ftl_worker *self, struct extent *ext)
+void zone_fail(struct ftl_worker *self, struct zone *zone)
 {
-	ext->failed = true;
-	zone_of(ext)->move.under_way = false;
-	zone_end_writing(self, zone_of(ext));
+	zone->failed = true;
+	zone->move.under_way = false;
+	zone_end_writing(self, zone);
 }
 
 static void zone_kicked(struct lt_event *event)
@@ -158,15 +152,13 @@ static void zone_kicked(struct lt_event *event)
 	struct ftl_worker *self = (struct ftl_worker *)(uintptr_t)lt_swap(&zone->kicked, 0);
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
-	extent_pump(self, &zone->ext);
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
+	zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
 }
 
-void extent_kick(struct ftl_worker *self, struct extent *ext)
+void zone_kick(struct ftl_worker *self, struct zone *zone)
 {
-	struct zone *zone = zone_of(ext);
-
 	if (lt_cas(&zone->kicked, 0, (uintptr_t)self))
 		lt_post(&self->thread, &zone->kick, zone_kicked);
 }
@@ -174,12 +166,11 @@ void extent_kick(struct ftl_worker *self, struct extent *ext)
 /* Waiting writes have no place in a backing zone: its write pointer is at the end of the data already. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone)
 {
-	struct extent *ext = &zone->ext;
 	bool taken = abandoned_take(self, &zone->writers);
 
-	if (taken && !ext->failed) {
-		ext->wp = ext->landed;
-		if (zone->state == NVME_ZS_FULL && ext->wp < ext->capacity)
+	if (taken && !zone->failed) {
+		zone->wp = zone->landed;
+		if (zone->state == NVME_ZS_FULL && zone->wp < zone->capacity)
 			budget_undrain(zone);
 	}
 	return taken;
@@ -195,7 +186,7 @@ static void home_begin(struct lt_event *event)
 	struct homecoming *home = (struct homecoming *)event;
 
 	for (uint32_t z = 0; z < home->worker->ftl->zone_count; z++)
-		extent_kick(home->worker, home->worker->ftl->extent[z]);
+		zone_kick(home->worker, &home->worker->ftl->zones[z]);
 }
 
 void zones_bring_home(struct ftl *ftl, struct arena *arena)

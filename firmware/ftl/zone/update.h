@@ -51,18 +51,6 @@ struct updates {
 	lt_word used; /* entries in use */
 };
 
-/* A zone's part in it. */
-struct zone_updates {
-	uint32_t first, last, listed; /* its entries, the oldest first. updates.lock */
-	uint32_t to_look;             /* entries still to check by updates_drop. Zone lock, like all below */
-	uint32_t copies;              /* entries with a copy */
-	uint32_t writing;             /* requests writing in place */
-	uint32_t folds;               /* folds of its copies begun so far */
-	uint64_t folding;             /* copies with lower numbers come along with the zone's move; 0: none do */
-	uint64_t folded;              /* … have come along with the last one, and are dead */
-	bool recording;               /* its record is being written */
-};
-
 void updates_init(struct ftl *ftl, struct arena *arena);
 
 /* --- zone lock held --- */

@@ -16,12 +16,12 @@ static bool excluded(const struct zone *zone) { return zone->op.code || zone->bu
 void zone_park(struct zone *zone, struct ftl_request *req)
 {
 	if (!io_of(req)->has_turn) {
-		io_wait(&zone->parked, req, HZ_LOGICAL_ZONE, zone->ext.index);
+		io_wait(&zone->parked, req, HZ_LOGICAL_ZONE, zone->index);
 		return;
 	}
 	io_of(req)->has_turn = 0;
 	zone->turn_taken = false;
-	lt_logical_wait(HZ_LOGICAL_ZONE, zone->ext.index, req);
+	lt_logical_wait(HZ_LOGICAL_ZONE, zone->index, req);
 	io_push_front(&zone->parked, req);
 }
 
@@ -70,9 +70,9 @@ void zone_give_up_turn(struct zone *zone, struct ftl_request *req)
 
 	if (!io_of(req)->has_turn)
 		return;
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	zone_turn_ends(zone, req);
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 }
 
 void zone_unpark(struct zone *zone)
@@ -96,39 +96,38 @@ static uint16_t state_status(const struct zone *zone)
 
 static uint16_t zone_write_status(const struct zone *zone, const struct ftl_request *req)
 {
-	uint64_t capacity = zone->ext.ftl->capacity;
-	uint64_t at = req->op == FTL_APPEND ? zone->ext.wp : req->lba - zone->ext.start;
+	uint64_t capacity = zone->ftl->capacity;
+	uint64_t at = req->op == FTL_APPEND ? zone->wp : req->lba - zone->start;
 	uint16_t status = state_status(zone);
 
-	if (req->op == FTL_APPEND && req->lba != zone->ext.start)
+	if (req->op == FTL_APPEND && req->lba != zone->start)
 		return NVME_INVALID_FIELD;
 	if (status)
 		return status;
 	if (at + req->sectors > capacity)
 		return NVME_ZONE_BOUNDARY;
-	return at == zone->ext.wp ? NVME_SUCCESS : NVME_ZONE_INVALID_WRITE;
+	return at == zone->wp ? NVME_SUCCESS : NVME_ZONE_INVALID_WRITE;
 }
 
 /* Zone lock held, everything checked: the write owns its range from here on. */
 static void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
-	struct extent *ext = &zone->ext;
 	struct ftl_io *io = io_of(req);
 
 	if (zone_is_open(zone->state))
-		budget_give_back(ext->ftl, io->budget);
+		budget_give_back(zone->ftl, io->budget);
 	else
 		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN, io->budget);
 	io->budget = BUDGET_NONE;
 	io->zone = zone;
 	io->end = req->sectors;
-	req->result = ext->start + ext->wp;
-	ext->wp += req->sectors;
-	if (ext->wp == ext->ftl->capacity)
+	req->result = zone->start + zone->wp;
+	zone->wp += req->sectors;
+	if (zone->wp == zone->ftl->capacity)
 		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
 	io_push(&zone->writers, req);
 	self->counters.host_write_sectors += host_sectors(req, req->sectors);
-	extent_pump(self, ext);
+	zone_pump(self, zone);
 }
 
 enum write_verdict { WRITE_ACCEPTED, WRITE_REFUSED, WRITE_PARKED, WRITE_LACKS_BUDGET };
@@ -138,7 +137,7 @@ static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, 
 	struct lt_lock_node node;
 	enum write_verdict verdict = WRITE_ACCEPTED;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	*status = zone_write_status(zone, req);
 	*need = budget_need(zone->state);
 	if (!zone_admits(zone, req)) {
@@ -152,7 +151,7 @@ static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, 
 		zone_turn_ends(zone, req); /* before the request may end */
 		write_accept(self, zone, req);
 	}
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	return verdict;
 }
 
@@ -197,15 +196,15 @@ void write_run(struct ftl_worker *self, struct ftl_request *req)
 /* Fence, superblock and buffer of a zone being written. */
 
 /* noinline, here and for the fence: a zone with all its resources saves no registers. */
-static __attribute__((noinline)) bool ask_for_superblock(struct ftl_worker *self, struct extent *ext)
+static __attribute__((noinline)) bool ask_for_superblock(struct ftl_worker *self, struct zone *zone)
 {
-	uint32_t *place = extent_part(ext);
+	uint32_t *place = zone_part(zone);
 	bool hopeless;
 
-	if (ext->for_superblock.queued)
+	if (zone->for_superblock.queued)
 		return false;
-	*place = superblock_take(ext, &hopeless);
-	ext->failed = hopeless;
+	*place = superblock_take(zone, &hopeless);
+	zone->failed = hopeless;
 	superblocks_kick(self);
 	return *place != SUPERBLOCK_NONE;
 }
@@ -213,16 +212,16 @@ static __attribute__((noinline)) bool ask_for_superblock(struct ftl_worker *self
 /* The superblock, or the patch, of the next program. */
 static bool have_superblock(struct ftl_worker *self, struct zone *zone)
 {
-	return *extent_part(&zone->ext) != SUPERBLOCK_NONE || ask_for_superblock(self, &zone->ext);
+	return *zone_part(zone) != SUPERBLOCK_NONE || ask_for_superblock(self, zone);
 }
 
 struct zone_record zone_fenced_record(const struct zone *zone, enum zone_record_kind kind)
 {
-	const struct zone_record *present = &zone->ext.ftl->table->record[zone->ext.index];
-	struct zone_record record = zone_table_record(zone, zone->ext.generation, kind);
+	const struct zone_record *present = &zone->ftl->table->record[zone->index];
+	struct zone_record record = zone_table_record(zone, zone->generation, kind);
 
 	record.fence_offset = zone->record.fence ? zone->record.wp_at_mount : present->fence_offset;
-	record.fence_sequence = zone->record.fence ? zone->ext.ftl->mount_sequence : present->fence_sequence;
+	record.fence_sequence = zone->record.fence ? zone->ftl->mount_sequence : present->fence_sequence;
 	return record;
 }
 
@@ -242,7 +241,7 @@ static bool fence_stands(struct ftl_worker *self, struct zone *zone)
 	if (!zone_table_settled(zone))
 		return false;
 	if (zone_table_lost(self->ftl)) {
-		zone->ext.failed = true;
+		zone->failed = true;
 		return false;
 	}
 	return !zone->record.fence || raise_fence(self, zone);
@@ -250,28 +249,27 @@ static bool fence_stands(struct ftl_worker *self, struct zone *zone)
 
 void zone_take_grants(struct ftl_worker *self, struct zone *zone)
 {
-	struct extent *ext = &zone->ext;
 	uint32_t superblock;
 
-	buffer_granted(ext);
-	superblock = ext->for_superblock.queued ? (uint32_t)lt_swap(&ext->for_superblock.granted, 0) : 0;
+	buffer_granted(zone);
+	superblock = zone->for_superblock.queued ? (uint32_t)lt_swap(&zone->for_superblock.granted, 0) : 0;
 	if (!superblock)
 		return;
-	ext->for_superblock.queued = false;
+	zone->for_superblock.queued = false;
 	if (superblock == UINT32_MAX)
-		ext->failed = true;
+		zone->failed = true;
 	else if (zone->move.under_way)
 		relocate_zone(self, zone, superblock - 1);
 	else
-		*extent_part(ext) = superblock - 1;
+		*zone_part(zone) = superblock - 1;
 }
 
 /* A backing zone asks for the buffer first, so that zones of one write frontier get it in the order in which they were filled. */
 bool zone_can_land(struct ftl_worker *self, struct zone *zone)
 {
-	if (extent_is_backing(&zone->ext))
-		return buffer_take(self, &zone->ext) && fence_stands(self, zone) && have_superblock(self, zone);
-	return fence_stands(self, zone) && have_superblock(self, zone) && buffer_take(self, &zone->ext);
+	if (zone_is_backing(zone))
+		return buffer_take(self, zone) && fence_stands(self, zone) && have_superblock(self, zone);
+	return fence_stands(self, zone) && have_superblock(self, zone) && buffer_take(self, zone);
 }
 
 /* Landing of accepted writes, and their end. */
@@ -279,19 +277,19 @@ bool zone_can_land(struct ftl_worker *self, struct zone *zone)
 /* As much of the request as there is room for; 0: none, until a program has ended. */
 static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
-	uint32_t sectors = buffer_room(self, &zone->ext, req, io_of(req)->end - io_of(req)->done);
+	uint32_t sectors = buffer_room(self, zone, req, io_of(req)->end - io_of(req)->done);
 	uint64_t landed_ns = 0;
 	struct hz_oob *oob;
 
 	if (!sectors)
 		return 0;
-	oob = buffer_copy_in(&zone->ext, req, sectors);
+	oob = buffer_copy_in(zone, req, sectors);
 	if (zone->kind)
 		zone->kind->land(self, zone, req, sectors, oob);
 	if (req->op != FTL_WRITE_ZEROES)
 		landed_ns = answer_crossed(&self->ftl->links->to_device, req, clock_now_ns(), sectors);
 	req->ready_ns = landed_ns > req->ready_ns ? landed_ns : req->ready_ns;
-	buffer_landed(self, &zone->ext, sectors, landed_ns);
+	buffer_landed(self, zone, sectors, landed_ns);
 	return sectors;
 }
 
@@ -311,46 +309,42 @@ static void landed_all(struct zone *zone, struct ftl_request *req)
 		part_done(req);
 		return;
 	}
-	io_of(req)->target = zone->ext.landed;
-	if (extent_durable(&zone->ext) < io_of(req)->target)
-		zone->ext.flush_to = io_of(req)->target;
+	io_of(req)->target = zone->landed;
+	if (zone_durable(zone) < io_of(req)->target)
+		zone->flush_to = io_of(req)->target;
 	io_push(&zone->durable, req);
 }
 
 /* A write that has begun in this zone is not split, unless it is long. */
-static bool may_pause(const struct extent *ext, struct ftl_request *req)
+static bool may_pause(const struct zone *zone, struct ftl_request *req)
 {
-	return io_of(req)->done == io_of(req)->first || (io_of(req)->done >= IO_LONG && buffer_used(ext) >= IO_LONG);
+	return io_of(req)->done == io_of(req)->first || (io_of(req)->done >= IO_LONG && buffer_used(zone) >= IO_LONG);
 }
 
 /* noinline: mostly there is no waiter. */
 static __attribute__((noinline)) bool may_give_way(const struct zone *zone)
 {
-	const struct extent *ext = &zone->ext;
 	struct ftl_request *next = zone->writers.head;
 
 	if (zone->kind && zone->state == NVME_ZS_FULL)
 		return false; /* the stream has left it: it must not stay partly filled behind the stream's next zone */
-	return !next || (buffer_used(ext) && may_pause(ext, next));
+	return !next || (buffer_used(zone) && may_pause(zone, next));
 }
 
-bool zone_gives_way(const struct zone *zone)
-{
-	return zone->ext.buffer && !zone->op.code && buffer_wanted(&zone->ext) && may_give_way(zone);
-}
+bool zone_gives_way(const struct zone *zone) { return zone->buffer && !zone->op.code && buffer_wanted(zone) && may_give_way(zone); }
 
 void zone_land(struct ftl_worker *self, struct zone *zone)
 {
 	struct ftl_request *req;
 
-	while ((req = zone->writers.head) && !zone->ext.failed) {
+	while ((req = zone->writers.head) && !zone->failed) {
 		uint32_t sectors;
 
 		if (!zone_can_land(self, zone))
 			return;
-		if (zone_gives_way(zone) && buffer_refuse(self, &zone->ext))
+		if (zone_gives_way(zone) && buffer_refuse(self, zone))
 			return;
-		if (zone->kind && !l2p_room(self, &zone->ext))
+		if (zone->kind && !l2p_room(self, zone))
 			return; /* landing changes the map at once */
 		sectors = land_some(self, zone, req);
 		if (!sectors)
@@ -361,36 +355,32 @@ void zone_land(struct ftl_worker *self, struct zone *zone)
 		if (io_of(req)->done == io_of(req)->end)
 			landed_all(zone, req);
 		if (zone->writers.head)
-			buffer_program(self, &zone->ext);
+			buffer_program(self, zone);
 	}
 }
 
 /* All of it is on flash. noinline: the others save no registers. */
 static __attribute__((noinline)) bool give_if_due(struct ftl_worker *self, struct zone *zone)
 {
-	struct extent *ext = &zone->ext;
-
 	if (!zone_quiet(zone))
 		return false;
-	if (ext->home > ext->placed)
+	if (zone->home > zone->placed)
 		return false; /* it would take one again at once, to move or to program sectors from SLC */
-	if (buffer_has_memory(ext) && !zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
+	if (buffer_has_memory(zone) && !zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
 		return false;
-	buffer_give(self, ext);
-	if (zone->kind && zone->state == NVME_ZS_FULL && ext->landed == ext->wp)
+	buffer_give(self, zone);
+	if (zone->kind && zone->state == NVME_ZS_FULL && zone->landed == zone->wp)
 		zone->kind->sealed(self, zone);
 	return true;
 }
 
 bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
 {
-	struct extent *ext = &zone->ext;
-
-	if (!ext->buffer || ext->failed)
+	if (!zone->buffer || zone->failed)
 		return false;
-	if (banks_are_lent(self->ftl) && zone_gives_way(zone) && buffer_lend(self, ext))
+	if (banks_are_lent(self->ftl) && zone_gives_way(zone) && buffer_lend(self, zone))
 		return true;
-	return extent_on_flash(ext) == ext->landed && give_if_due(self, zone);
+	return zone_on_flash(zone) == zone->landed && give_if_due(self, zone);
 }
 
 void zone_settle(struct zone *zone)
@@ -400,12 +390,12 @@ void zone_settle(struct zone *zone)
 
 	zone->durable = (struct io_queue){ NULL, NULL };
 	while ((req = io_pop(&waiting))) {
-		if (!zone->ext.failed && io_of(req)->target > flush_reached(req, &zone->ext)) {
+		if (!zone->failed && io_of(req)->target > flush_reached(req, zone)) {
 			io_push(&zone->durable, req);
 		} else if (req->op == FTL_FLUSH) {
-			io_of(req)->step = zone->ext.failed ? FLUSH_FAILED : FLUSH_WAITS;
+			io_of(req)->step = zone->failed ? FLUSH_FAILED : FLUSH_WAITS;
 			io_resume(req);
-		} else if (zone->ext.failed) {
+		} else if (zone->failed) {
 			io_complete(req, NVME_WRITE_FAULT);
 		} else {
 			part_done(req);

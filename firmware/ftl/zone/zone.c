@@ -28,7 +28,7 @@ void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved)
 {
 	if (!zone_edge_legal(zone->state, state))
 		lt_fail("ftl: illegal zone state transition");
-	if (extent_is_backing(&zone->ext))
+	if (zone_is_backing(zone))
 		zone->state = state;
 	else
 		budget_change(zone, state, reserved);
@@ -44,24 +44,20 @@ static uint32_t body_of(const struct ftl *ftl, uint32_t index)
 
 static void zone_init(struct ftl *ftl, struct zone *zone, uint32_t index)
 {
-	struct extent *ext = &zone->ext;
-
-	lt_lock_init(&ext->lock, HZ_LC_ZONE, index);
-	ext->ftl = ftl;
-	ext->index = index;
-	ext->start = index * ftl->shape.zone_size_sectors;
-	ext->capacity = index < ftl->zone_count ? ftl->capacity : ftl->backing_capacity;
-	ext->body = body_of(ftl, index);
-	ext->superblock = ext->patch = zone->move.old = SUPERBLOCK_NONE;
-	ext->for_superblock.ext = ext->for_buffer.ext = ext->for_space.ext = ext->for_log.ext = ext;
+	lt_lock_init(&zone->lock, HZ_LC_ZONE, index);
+	zone->ftl = ftl;
+	zone->index = index;
+	zone->start = index * ftl->shape.zone_size_sectors;
+	zone->capacity = index < ftl->zone_count ? ftl->capacity : ftl->backing_capacity;
+	zone->body = body_of(ftl, index);
+	zone->superblock = zone->patch = zone->move.old = SUPERBLOCK_NONE;
+	zone->for_superblock.zone = zone->for_buffer.zone = zone->for_space.zone = zone->for_log.zone = zone;
 	zone->state = NVME_ZS_EMPTY;
-	ftl->extent[index] = ext;
 }
 
 void zones_init(struct ftl *ftl, struct arena *arena)
 {
 	ftl->zones = arena_alloc(arena, ftl->all_zones, sizeof(*ftl->zones), "zones");
-	ftl->extent = arena_alloc(arena, ftl->all_zones, sizeof(*ftl->extent), "extents");
 	for (uint32_t i = 0; i < ftl->all_zones; i++)
 		zone_init(ftl, &ftl->zones[i], i);
 }
@@ -70,12 +66,12 @@ void zones_init(struct ftl *ftl, struct arena *arena)
 
 void zone_changed(struct zone *zone)
 {
-	struct zone_changes *changes = zone->ext.ftl->changes;
+	struct zone_changes *changes = zone->ftl->changes;
 
-	if (extent_is_backing(&zone->ext))
+	if (zone_is_backing(zone))
 		return;
-	lt_or(&changes->map[zone->ext.index >> 6], 1ull << (zone->ext.index & 63));
-	watch_tell(zone->ext.ftl);
+	lt_or(&changes->map[zone->index >> 6], 1ull << (zone->index & 63));
+	watch_tell(zone->ftl);
 }
 
 static uint32_t words(const struct ftl *ftl) { return (ftl->zone_count + 63) >> 6; }
@@ -89,7 +85,7 @@ uint32_t zone_changes_take(struct ftl *ftl, uint64_t *start, uint32_t most, bool
 
 		for (uint64_t bits = take ? lt_swap(word, 0) : lt_load(word); bits; bits &= bits - 1, found++)
 			if (found < most)
-				start[found] = ftl->zones[w << 6 | (uint32_t)__builtin_ctzll(bits)].ext.start;
+				start[found] = ftl->zones[w << 6 | (uint32_t)__builtin_ctzll(bits)].start;
 	}
 	return found;
 }

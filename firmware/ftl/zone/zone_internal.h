@@ -16,7 +16,7 @@ void zone_take_grants(struct ftl_worker *self, struct zone *zone);
 struct zone_record zone_fenced_record(const struct zone *zone, enum zone_record_kind kind);
 
 /* Nothing of the zone is on its way to flash. */
-static inline bool zone_quiet(const struct zone *zone) { return !zone->move.under_way && buffer_quiet(&zone->ext); }
+static inline bool zone_quiet(const struct zone *zone) { return !zone->move.under_way && buffer_quiet(zone); }
 
 /* Landing: accepted writes enter the zone's buffer, in their order; and the hand-over of the buffer. Zone lock held. */
 
