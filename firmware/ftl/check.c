@@ -39,7 +39,7 @@ static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32
 	if (known != PPA_NONE && ppa != known)
 		return "the map says that a staged sector lies elsewhere";
 	if (ppa == PPA_NONE)
-		return (zone->buffer && offset >= zone->resident) || zone->failed
+		return (zone->buffer && offset >= zone->resident) || zone_failed(zone)
 			       ? NULL
 			       : "a written sector is neither placed, staged nor buffered";
 	if (!slc_in_log(ftl, ppa))
@@ -80,9 +80,9 @@ static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 		return "a zone's placed, landed and write pointer are out of order";
 	if (zone->parked.head || zone->parked_reads.head || zone->turn_taken)
 		return "a request waits at a zone though nothing runs";
-	if (!zone->writers.head && zone->landed != zone->wp && !zone->failed)
+	if (!zone->writers.head && zone->landed != zone->wp && !zone_failed(zone))
 		return "an idle zone has a write pointer beyond its data";
-	if (zone->buffer ? zone->resident > zone->landed : zone_on_flash(zone) != zone->landed && !zone->failed)
+	if (zone->buffer ? zone->resident > zone->landed : zone_on_flash(zone) != zone->landed && !zone_failed(zone))
 		return "a zone without a buffer has data that are not durable";
 	if (zone->state == NVME_ZS_EMPTY &&
 	    (zone->wp || zone->placed || zone->superblock != SUPERBLOCK_NONE || zone->patch != SUPERBLOCK_NONE))

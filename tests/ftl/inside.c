@@ -26,6 +26,14 @@ uint8_t *rig_buffered(struct ftl *ftl, uint32_t number, uint32_t offset)
 
 uint64_t rig_reads_of(struct ftl *ftl, uint32_t worker) { return ftl->workers[worker].counters.host_read_sectors; }
 
+uint8_t rig_condition(struct ftl *ftl, uint32_t zone) { return ftl->zones[zone].condition; }
+
+HZ_STATIC_ASSERT(RIG_CONDITIONS == ZONE_CONDITIONS, "tests know every condition");
+
+bool rig_can_become(uint8_t from, uint8_t to) { return zone_can_become(from, to); }
+
+void rig_become(struct ftl *ftl, uint32_t zone, uint8_t condition) { zone_become(&ftl->zones[zone], condition); }
+
 uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone) { return ftl->zones[zone].map_shard; }
 
 void rig_merge_map(struct ftl *ftl) { l2p_log_flush(&ftl->workers[0]); }

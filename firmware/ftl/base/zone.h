@@ -83,6 +83,25 @@ struct budget_entry {
 	bool open_linked;
 };
 
+/* Whether the zone's sectors can be programmed. Beside it the zone has a state of the ZNS state machine (`state`), which the host sees.
+ *
+ *                  <--- it has moved to a fresh superblock ----
+ *     --> SOUND -----+---- a program failed, or mount found ----> BROKEN --+
+ *           ^        |     a hole in the superblock                        |
+ *           |        +------------------------------+----------------------+
+ *           |        | no superblock, no room in the SLC log, table lost,  |
+ *           |        v or a sector that must move is unreadable            |
+ *           |     FAILED                                                   |
+ *           |                                                              |
+ *           +--- reset: no data are left --- EMPTIED <--- its record is on flash (from SOUND, BROKEN) */
+enum zone_condition {
+	ZONE_SOUND,   /* data are programmed at their place */
+	ZONE_BROKEN,  /* its superblock cannot be continued: the zone moves to a fresh one before the next program */
+	ZONE_FAILED,  /* nothing more can be programmed: queued writes end with NVME_WRITE_FAULT, it becomes READ ONLY */
+	ZONE_EMPTIED, /* a reset is under way: staged copies are dead */
+	ZONE_CONDITIONS,
+};
+
 struct zone {
 	struct lt_lock lock;
 	struct ftl *ftl;
@@ -98,10 +117,8 @@ struct zone {
 	uint32_t superblock;            /* SUPERBLOCK_NONE until the first write needs one */
 	uint32_t patch;                 /* SLC superblock with the sectors beyond it; SUPERBLOCK_NONE until one is needed */
 	bool bad_superblock, bad_patch; /* a program failed in it: retire it instead of erasing it */
-	bool relocate;                  /* it cannot be continued: move to a fresh one before the next program */
-	bool reread;                    /* … the data to reprogram there are only in registers of dies */
-	bool emptied;                   /* reset under way: staged copies are dead */
-	bool failed;                    /* nothing more can be programmed: queued writes end with NVME_WRITE_FAULT */
+	uint8_t condition;              /* enum zone_condition; zone_become only */
+	bool reread;                    /* ZONE_BROKEN: the data to reprogram are only in registers of dies */
 
 	uint32_t wp, landed, placed, staged, resident;
 	uint32_t staged_from;        /* start of the unit of [.., staged) */
@@ -201,6 +218,10 @@ static inline ppa_t zone_staged(const struct zone *zone, uint32_t offset)
 {
 	return zone->staged_ppa ? zone->staged_ppa[zone_slot(zone, offset)] : PPA_NONE;
 }
+
+/* Its lock held. An edge that is not drawn above fails the run; to become what it is changes nothing. Defined by zone/zone.c. */
+void zone_become(struct zone *zone, enum zone_condition condition);
+static inline bool zone_failed(const struct zone *zone) { return zone->condition == ZONE_FAILED; }
 
 /* Defined by zone/pump.c. Runs the zone's pump soon, on the caller's worker. At most one kick per zone
  * is pending. Any hart, any lock. */

@@ -337,7 +337,7 @@ void idle_touch(struct ftl_worker *self, struct zone *zone)
 /* Flush now, or look again later. Units in flight need no flush. Zone lock held. */
 static void idle_look_at(struct ftl_worker *self, struct zone *zone, struct idle_watch *idle)
 {
-	if (zone_on_flash(zone) == zone->landed || zone->failed)
+	if (zone_on_flash(zone) == zone->landed || zone_failed(zone))
 		return;
 	if (clock_now_ns() < idle->last_ns + self->ftl->cfg->buffer_idle_ns) {
 		idle_arm(self, idle);

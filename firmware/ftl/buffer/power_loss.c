@@ -62,7 +62,7 @@ static uint32_t keep_in_place(struct ftl *ftl, const struct zone *zone)
 {
 	uint32_t at = zone->placed, unit = ftl->unit_sectors;
 
-	if (zone->superblock == SUPERBLOCK_NONE || zone->relocate)
+	if (zone->superblock == SUPERBLOCK_NONE || zone->condition == ZONE_BROKEN)
 		return at;
 	while (at + unit <= zone->guarded && tsu_keep_is_next(ftl->tsu, zone_place(zone, at))) {
 		keep_gather(ftl, zone, at, unit, at + unit);
@@ -80,7 +80,7 @@ static bool keep_zone(struct ftl *ftl, const struct zone *zone)
 	uint32_t at = from, unit = ftl->cfg->slc_program_sectors;
 	bool kept = true;
 
-	if (!zone->buffer || at >= zone->guarded || zone->failed)
+	if (!zone->buffer || at >= zone->guarded || zone_failed(zone))
 		return true;
 	if (ftl->cfg->plp_flush == HZ_PLP_IN_PLACE && zone->resident <= zone->placed)
 		at = keep_in_place(ftl, zone);

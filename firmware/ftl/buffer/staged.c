@@ -139,7 +139,7 @@ static void staged_moved(struct ftl_worker *self, uint32_t lba, ppa_t from, ppa_
 
 	lt_lock_acquire(&zone->lock, &node);
 	if (*slc_tag_of(self->ftl, from) == lba) {
-		if (zone->emptied)
+		if (zone->condition == ZONE_EMPTIED)
 			slc_invalidate(self, &from, 1);
 		else
 			follow(self, zone, (uint32_t)(lba - zone->start), from, to);

@@ -149,7 +149,8 @@ static void unit_done(struct ftl_worker *self, struct zone *zone, struct flush_u
 	if (unit->failed) {
 		unit->failed = false;
 		unit->state = UNIT_FULL;
-		zone->relocate = true;
+		if (!zone_failed(zone))
+			zone_become(zone, ZONE_BROKEN);
 		*(zone_in_patch(zone) ? &zone->bad_patch : &zone->bad_superblock) = true;
 	}
 	retire_units(self, zone);
@@ -287,7 +288,7 @@ void buffer_program(struct ftl_worker *self, struct zone *zone)
 {
 	const struct write_buffer *buffer = zone->buffer;
 
-	if (zone->relocate || zone->failed || buffer->stage.pending || !buffer->bank)
+	if (zone->condition != ZONE_SOUND || buffer->stage.pending || !buffer->bank)
 		return;
 	if (self->ftl->space)
 		program_of_shared(self, zone);
@@ -303,7 +304,7 @@ static void stage_ended(struct ftl_worker *self, struct zone *zone)
 
 	staged_map(self, zone, stage->from, stage->to);
 	if (stage->refused) {
-		zone->failed = true;
+		zone_become(zone, ZONE_FAILED);
 	} else {
 		zone->staged = stage->to;
 		self->counters.slc_sectors += stage->to - stage->from;
@@ -389,7 +390,7 @@ void units_stage(struct ftl_worker *self, struct zone *zone, bool gives_way)
 	struct flush_unit *unit;
 	uint32_t from, pieces = 0;
 
-	if (buffer->stage.pending || zone->failed || !buffer->bank)
+	if (buffer->stage.pending || zone_failed(zone) || !buffer->bank)
 		return;
 	unit = units_partial(zone);
 	if (!unit)

@@ -26,7 +26,7 @@ static const char *check_mapped(struct ftl *ftl, uint64_t lba, uint32_t place)
 	uint32_t offset = place_offset(ftl, place);
 	struct hz_oob oob;
 
-	if (zone >= ftl->zones + ftl->all_zones || offset >= (zone->failed ? zone->wp : zone->landed))
+	if (zone >= ftl->zones + ftl->all_zones || offset >= (zone_failed(zone) ? zone->wp : zone->landed))
 		return "a conventional sector is mapped to a place that holds nothing";
 	if (zone->places->lba[offset] != lba)
 		return "a place does not know the conventional sector that is mapped to it";
@@ -104,7 +104,7 @@ static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 		read_record(zone, o, &oob);
 		if (oob.kind != HZ_OOB_DATA || oob.host_lba >= ftl->conventional_end)
 			continue;
-		if (zone->failed && oob.stream == STREAM_COLLECT)
+		if (zone_failed(zone) && oob.stream == STREAM_COLLECT)
 			continue;
 		place = l2p_conv_peek(ftl, oob.host_lba);
 		if (place == L2P_UNMAPPED && trims_has(ftl, oob.host_lba))

@@ -34,7 +34,7 @@ static uint32_t still_there(const struct zone *zone, uint32_t offset, uint64_t l
 	const uint32_t *reverse = &zone->places->lba[offset];
 	uint32_t same = 0;
 
-	if (zone->op.code || offset + count > (zone->failed ? zone->wp : zone->landed))
+	if (zone->op.code || offset + count > (zone_failed(zone) ? zone->wp : zone->landed))
 		return 0; /* lost sectors of a failed zone */
 	while (same < count && reverse[same] == (uint32_t)lba + same)
 		same++;
@@ -239,7 +239,7 @@ static bool frontier_append(struct ftl_worker *self, struct frontier frontier, u
 		return false;
 	zone = backing_zone(self->ftl, (uint32_t)current - 1);
 	lt_lock_acquire(&zone->lock, &node);
-	fits = lt_load(&backing_of(zone)->frontier) == frontier.number && zone->wp < zone->capacity && !zone->failed;
+	fits = lt_load(&backing_of(zone)->frontier) == frontier.number && zone->wp < zone->capacity && !zone_failed(zone);
 	if (fits)
 		zone_accept(self, zone, frontier, req);
 	lt_lock_release(&zone->lock, &node);

@@ -85,18 +85,18 @@ bool l2p_log_room(struct ftl_worker *self, struct zone *zone)
 		lt_lock_acquire(&log->lock, &node);
 		room = has_room(log);
 		if (lt_load(&log->lost))
-			zone->failed = true;
+			zone_become(zone, ZONE_FAILED);
 		else if (!room)
 			wait_for_room(self, log, zone);
 		lt_lock_release(&log->lock, &node);
 	}
 	if (room)
 		lt_tell_had(HZ_LOGICAL_MAP_LOG);
-	if (room || zone->failed)
+	if (room || zone_failed(zone))
 		stall_ended(self, zone);
 	else
 		l2p_log_flush(self);
-	return room && !zone->failed;
+	return room && !zone_failed(zone);
 }
 
 bool l2p_log_admits(struct ftl_worker *self, struct ftl_request *req)

@@ -237,7 +237,7 @@ const char *zone_staged_check(const struct ftl *ftl, const struct zone *zone)
 		return NULL;
 	if (zone->staged <= zone->placed)
 		return "a zone without staged sectors has a list of them";
-	if (zone->failed)
+	if (zone_failed(zone))
 		return "a zone that can be written no more has a list of staged sectors";
 	return is_taken(staged, *list_of(staged, zone)) ? NULL : "a list of staged sectors is in use and free";
 }

@@ -177,7 +177,7 @@ static uint8_t state_of(const struct mount *mount, const struct zone *zone)
 
 	if (record == ZONE_RECORD_OFFLINE)
 		return NVME_ZS_OFFLINE;
-	if (record == ZONE_RECORD_READ_ONLY || zone->failed)
+	if (record == ZONE_RECORD_READ_ONLY || zone_failed(zone))
 		return NVME_ZS_READ_ONLY;
 	if (record == ZONE_RECORD_FINISHED || mount->padded[zone->index] || zone->wp == zone->capacity)
 		return NVME_ZS_FULL;
@@ -207,7 +207,7 @@ static void close_for_good(struct mount *mount, struct zone *zone)
 {
 	struct zone_record *record = &mount->ftl->table->record[zone->index];
 
-	zone->failed = true;
+	zone_become(zone, ZONE_FAILED);
 	if (record->state < ZONE_RECORD_READ_ONLY || mount->doubted[zone->index])
 		zone_changed(zone);
 	if (record->state < ZONE_RECORD_READ_ONLY)
@@ -243,7 +243,7 @@ static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 	if (!lost)
 		return;
 	mount->explained += lost;
-	if (!zone->failed)
+	if (!zone_failed(zone))
 		close_for_good(mount, zone);
 	note_first(&ftl->damage, zone->start + first);
 	ftl->damage.lost_sectors += lost;
@@ -304,8 +304,9 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	if (zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE)
 		l2p_unstage_run(&ftl->workers[0], zone, end, 0);
 	note_kept(zone, end);
-	zone->relocate = (zone->state == NVME_ZS_CLOSED || zone->home > zone->placed) &&
-			 (mount->hole[zone->index] || (zone_in_patch(zone) ? zone->bad_patch : zone->bad_superblock));
+	if ((zone->state == NVME_ZS_CLOSED || zone->home > zone->placed) &&
+	    (mount->hole[zone->index] || (zone_in_patch(zone) ? zone->bad_patch : zone->bad_superblock)))
+		zone_become(zone, ZONE_BROKEN);
 	ftl->budget->active += !zone_is_backing(zone) && zone_is_active(zone->state);
 	mount->settled[zone->index] = true;
 }

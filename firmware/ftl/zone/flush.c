@@ -78,7 +78,7 @@ static bool flush_wait_for(struct ftl_worker *self, struct ftl_request *req, con
 		return false;
 	lt_lock_acquire(&zone->lock, &node);
 	target = goal->landed < zone->landed ? goal->landed : zone->landed;
-	waits = flush_reached(req, zone) < target && !zone->failed;
+	waits = flush_reached(req, zone) < target && !zone_failed(zone);
 	if (waits) {
 		io_of(req)->target = target;
 		if (zone->flush_to < target)

@@ -123,7 +123,9 @@ static void move_end(struct ftl_worker *self)
 	zone->move.old = mover->source;
 	zone->move.old_bad = *bad_part(zone);
 	*part_of(zone) = mover->target;
-	*bad_part(zone) = zone->relocate = zone->move.under_way = false;
+	*bad_part(zone) = zone->move.under_way = false;
+	if (!zone_failed(zone))
+		zone_become(zone, ZONE_SOUND);
 	if (zone->move.refresh)
 		refresh_end(zone, true, self);
 	if (!zone_is_backing(zone))
@@ -490,8 +492,8 @@ enum { AGAIN_READS = 1024 };
 /* It is full, at its place, and nothing happens to it. */
 static bool may_move(const struct zone *zone, bool patch)
 {
-	return zone->state == NVME_ZS_FULL && zone->placed && zone->placed == zone->wp && !zone->buffer && !zone->failed &&
-	       !zone->relocate && !zone->refresh.never && !zone->op.code && !zone->updates.recording && !zone->move.under_way &&
+	return zone->state == NVME_ZS_FULL && zone->placed && zone->placed == zone->wp && !zone->buffer && zone->condition == ZONE_SOUND &&
+	       !zone->refresh.never && !zone->op.code && !zone->updates.recording && !zone->move.under_way &&
 	       zone->move.old == SUPERBLOCK_NONE && (patch ? zone->patch : zone->superblock) != SUPERBLOCK_NONE;
 }
 

@@ -76,12 +76,13 @@ static void start_move(struct ftl_worker *self, struct zone *zone)
 	uint32_t target;
 	bool hopeless;
 
-	if (!zone->relocate || zone->move.under_way || zone->failed || zone->move.old != SUPERBLOCK_NONE || !buffer_ready(zone))
+	if (zone->condition != ZONE_BROKEN || zone->move.under_way || zone->move.old != SUPERBLOCK_NONE || !buffer_ready(zone))
 		return;
 	if (throws_away(zone) || !buffer_take(self, zone))
 		return;
 	target = superblock_take(zone, &hopeless);
-	zone->failed = hopeless;
+	if (hopeless)
+		zone_become(zone, ZONE_FAILED);
 	zone->move.under_way = !hopeless;
 	zone->move.patch = zone_in_patch(zone);
 	zone->move.refresh = false;
@@ -101,7 +102,7 @@ static void retry_parked(struct zone *zone)
 /* Move sectors that the power-fail dump left in SLC to their final place. */
 static void go_home(struct ftl_worker *self, struct zone *zone)
 {
-	if (zone->home <= zone->placed || zone->staged <= zone->placed || zone->buffer || zone->failed || zone->op.code)
+	if (zone->home <= zone->placed || zone->staged <= zone->placed || zone->buffer || zone_failed(zone) || zone->op.code)
 		return;
 	if (zone_can_land(self, zone) && zone->landed == zone->capacity && buffer_partial(zone))
 		buffer_pad(self, zone);
@@ -129,7 +130,7 @@ void zone_pump(struct ftl_worker *self, struct zone *zone)
 		update_fold_go_on(self, zone);
 	if (zone->refresh.cause)
 		refresh_go_on(self, zone);
-	if (zone->failed)
+	if (zone_failed(zone))
 		zone_end_writing(self, zone);
 	if (zone->durable.head)
 		zone_settle(zone);
@@ -141,7 +142,7 @@ void zone_pump(struct ftl_worker *self, struct zone *zone)
 
 void zone_fail(struct ftl_worker *self, struct zone *zone)
 {
-	zone->failed = true;
+	zone_become(zone, ZONE_FAILED);
 	zone->move.under_way = false;
 	zone_end_writing(self, zone);
 }
@@ -168,7 +169,7 @@ bool zone_take_back(struct ftl_worker *self, struct zone *zone)
 {
 	bool taken = abandoned_take(self, &zone->writers);
 
-	if (taken && !zone->failed) {
+	if (taken && !zone_failed(zone)) {
 		zone->wp = zone->landed;
 		if (zone->state == NVME_ZS_FULL && zone->wp < zone->capacity)
 			budget_undrain(zone);

@@ -262,7 +262,7 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 /* An acknowledged sector without a copy, since the zone failed or mount did not find it, is unreadable. */
 static bool lost(const struct zone *zone, uint32_t offset)
 {
-	return zone->state == NVME_ZS_READ_ONLY && zone->failed && offset >= zone_on_flash(zone) && offset < zone->wp;
+	return zone->state == NVME_ZS_READ_ONLY && zone_failed(zone) && offset >= zone_on_flash(zone) && offset < zone->wp;
 }
 
 /* Sectors from here on are in the write buffer, if they have landed. */

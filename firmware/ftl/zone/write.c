@@ -204,7 +204,8 @@ static __attribute__((noinline)) bool ask_for_superblock(struct ftl_worker *self
 	if (zone->for_superblock.queued)
 		return false;
 	*place = superblock_take(zone, &hopeless);
-	zone->failed = hopeless;
+	if (hopeless)
+		zone_become(zone, ZONE_FAILED);
 	superblocks_kick(self);
 	return *place != SUPERBLOCK_NONE;
 }
@@ -241,7 +242,7 @@ static bool fence_stands(struct ftl_worker *self, struct zone *zone)
 	if (!zone_table_settled(zone))
 		return false;
 	if (zone_table_lost(self->ftl)) {
-		zone->failed = true;
+		zone_become(zone, ZONE_FAILED);
 		return false;
 	}
 	return !zone->record.fence || raise_fence(self, zone);
@@ -257,7 +258,7 @@ void zone_take_grants(struct ftl_worker *self, struct zone *zone)
 		return;
 	zone->for_superblock.queued = false;
 	if (superblock == UINT32_MAX)
-		zone->failed = true;
+		zone_become(zone, ZONE_FAILED);
 	else if (zone->move.under_way)
 		relocate_zone(self, zone, superblock - 1);
 	else
@@ -337,7 +338,7 @@ void zone_land(struct ftl_worker *self, struct zone *zone)
 {
 	struct ftl_request *req;
 
-	while ((req = zone->writers.head) && !zone->failed) {
+	while ((req = zone->writers.head) && !zone_failed(zone)) {
 		uint32_t sectors;
 
 		if (!zone_can_land(self, zone))
@@ -376,7 +377,7 @@ static __attribute__((noinline)) bool give_if_due(struct ftl_worker *self, struc
 
 bool zone_hand_over(struct ftl_worker *self, struct zone *zone)
 {
-	if (!zone->buffer || zone->failed)
+	if (!zone->buffer || zone_failed(zone))
 		return false;
 	if (banks_are_lent(self->ftl) && zone_gives_way(zone) && buffer_lend(self, zone))
 		return true;
@@ -390,12 +391,12 @@ void zone_settle(struct zone *zone)
 
 	zone->durable = (struct io_queue){ NULL, NULL };
 	while ((req = io_pop(&waiting))) {
-		if (!zone->failed && io_of(req)->target > flush_reached(req, zone)) {
+		if (!zone_failed(zone) && io_of(req)->target > flush_reached(req, zone)) {
 			io_push(&zone->durable, req);
 		} else if (req->op == FTL_FLUSH) {
-			io_of(req)->step = zone->failed ? FLUSH_FAILED : FLUSH_WAITS;
+			io_of(req)->step = zone_failed(zone) ? FLUSH_FAILED : FLUSH_WAITS;
 			io_resume(req);
-		} else if (zone->failed) {
+		} else if (zone_failed(zone)) {
 			io_complete(req, NVME_WRITE_FAULT);
 		} else {
 			part_done(req);

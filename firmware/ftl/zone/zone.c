@@ -34,6 +34,24 @@ void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved)
 		budget_change(zone, state, reserved);
 }
 
+/* For every condition, the conditions that may follow. */
+static const uint8_t follows[ZONE_CONDITIONS] = {
+	[ZONE_SOUND] = 1u << ZONE_BROKEN | 1u << ZONE_FAILED | 1u << ZONE_EMPTIED,
+	[ZONE_BROKEN] = 1u << ZONE_SOUND | 1u << ZONE_FAILED | 1u << ZONE_EMPTIED,
+	[ZONE_EMPTIED] = 1u << ZONE_SOUND,
+};
+
+bool zone_can_become(enum zone_condition from, enum zone_condition to) { return follows[from] >> to & 1; }
+
+void zone_become(struct zone *zone, enum zone_condition condition)
+{
+	if (zone->condition == condition)
+		return;
+	if (!zone_can_become(zone->condition, condition))
+		lt_fail("ftl: illegal change of a zone's condition");
+	zone->condition = condition;
+}
+
 /* Sectors of a zone that lie in its normal superblock; the rest is the SLC patch. */
 static uint32_t body_of(const struct ftl *ftl, uint32_t index)
 {

@@ -62,6 +62,9 @@ bool zone_edge_legal(uint8_t from, uint8_t to);
  * balanced. Lock held. */
 void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved);
 
+/* True if enum zone_condition has this edge. */
+bool zone_can_become(enum zone_condition from, enum zone_condition to);
+
 /* Changed zones: zones of the namespace changed by the device itself (to READ ONLY), until the host has been notified. */
 
 struct arena;

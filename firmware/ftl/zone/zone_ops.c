@@ -100,7 +100,7 @@ static void reset_buffer(struct ftl_worker *self, struct zone *zone)
 	zone->landed_slot = zone_slot(zone, on_flash);
 	zone->landed = zone->staged = on_flash;
 	zone->staged_from = zone->placed; /* the partial unit is gone: for a flush, everything here is durable */
-	zone->emptied = true;
+	zone_become(zone, ZONE_EMPTIED);
 	zone->op.swept = 0;
 	update_forget_begin(zone);
 	zone->op.step = OP_UNSTAGE;
@@ -156,7 +156,8 @@ static void reset_contents(struct ftl_worker *self, struct zone *zone)
 	zone->generation++;
 	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
 	zone->landed_slot = zone->flush_to = zone->program_to = zone->guarded = 0;
-	zone->relocate = zone->failed = zone->emptied = zone->refresh.never = false;
+	zone->refresh.never = false;
+	zone_become(zone, ZONE_SOUND);
 	zone->updates.folded = 0;
 	lt_store(&zone->erased, 0);
 	zone->given_up = 0;
@@ -245,7 +246,7 @@ static bool offline_step(struct ftl_worker *self, struct zone *zone)
 /* Finish fails if the zone cannot be padded, or if the zone table can no longer be written. */
 static bool op_fails(struct zone *zone)
 {
-	if (zone->failed && zone->op.code == FTL_ZONE_FINISH)
+	if (zone_failed(zone) && zone->op.code == FTL_ZONE_FINISH)
 		return true;
 	return zone->op.step == OP_RECORD && zone_table_settled(zone) && zone_table_lost(zone->ftl);
 }
