@@ -223,7 +223,7 @@ static inline ppa_t zone_staged(const struct zone *zone, uint32_t offset)
 void zone_become(struct zone *zone, enum zone_condition condition);
 static inline bool zone_failed(const struct zone *zone) { return zone->condition == ZONE_FAILED; }
 
-/* Defined by zone/pump.c. Runs the zone's pump soon, on the caller's worker. At most one kick per zone
+/* Defined by zone/zone.c. Runs the zone's pump soon, on the caller's worker. At most one kick per zone
  * is pending. Any hart, any lock. */
 void zone_kick(struct ftl_worker *self, struct zone *zone);
 /* Its lock held: look at it now. */

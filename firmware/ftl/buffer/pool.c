@@ -1,11 +1,9 @@
-/* The pool of write buffers: binding buffers to zones, and landing data in them. */
+/* The pool of write buffers: which buffer a zone is bound to, their owners, and their construction. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/buffer.h"
 #include "buffer/buffer_internal.h"
 #include "buffer/memory.h"
 #include "lt/arena.h"
-#include "lt/bulk.h"
-#include "request/host_data.h"
 
 void buffers_kick(struct ftl_worker *self)
 {
@@ -63,46 +61,7 @@ binding_fn *const binding_policies[HZ_BINDINGS] = {
 	[HZ_BIND_PER_ZONE] = choose_per_zone,
 };
 
-/* The pool of superpage buffers: owners and landing. */
-
-/* --- content --- */
-
-bool buffer_has_memory(const struct zone *zone) { return zone->buffer->bank; }
-
-bool buffer_wanted(const struct zone *zone) { return zone->buffer->bank && lt_load(&zone->buffer->bank->waiting); }
-
-uint32_t buffer_used(const struct zone *zone) { return zone->buffer->used; }
-
-bool buffer_partial(const struct zone *zone) { return units_partial(zone); }
-
-bool buffer_quiet(const struct zone *zone)
-{
-	const struct write_buffer *buffer = zone->buffer;
-
-	return !buffer || (!buffer->in_flight && !buffer->stage.pending && !buffer->fold.pending);
-}
-
-/* True if all units are in registers, and the staged part of a partial one is in SLC. */
-static bool superpage_loaded(const struct zone *zone)
-{
-	const struct write_buffer *buffer = zone->buffer;
-	const struct flush_unit *next = &buffer->unit[buffer->next];
-
-	if (!buffer->bank || buffer->loading || buffer->stage.loading || buffer->fold.pending || next->state == UNIT_FULL)
-		return false;
-	return !units_partial(zone) || zone->staged >= zone->landed || (buffer->stage.pending && buffer->stage.to == zone->landed);
-}
-
-bool buffer_lend(struct ftl_worker *self, struct zone *zone) { return superpage_loaded(zone) && bank_lend(self, zone); }
-
-bool buffer_ready(const struct zone *zone)
-{
-	const struct write_buffer *buffer = zone->buffer;
-
-	return buffer && !buffer->in_flight && buffer->unit[buffer->oldest].state == UNIT_FULL;
-}
-
-/* --- all of them --- */
+/* All of them. */
 
 uint32_t buffer_count(const struct ftl *ftl) { return ftl->buffers->count + (banks_are_lent(ftl) ? ftl->buffers->buffers : 0); }
 
@@ -164,7 +123,7 @@ const char *buffers_check(struct ftl *ftl)
 	return wrong || !ftl->space ? wrong : space_check(ftl);
 }
 
-/* --- construction --- */
+/* Construction. */
 
 static uint8_t **sectors_make(struct arena *arena, uint32_t count, uint32_t bytes)
 {
@@ -253,125 +212,4 @@ void buffers_init(struct ftl *ftl, struct arena *arena)
 	handover_init(ftl, arena);
 	if (ftl->cfg->buffer_pool_bytes)
 		space_init(ftl, arena, pool->count);
-}
-
-/* Landing: accepted data come into the buffer at the zone's fill position. */
-
-/* A ring without free places is programmed. Backing zones are not guarded: the map knows their places only once on flash. */
-uint32_t buffer_room(struct ftl_worker *self, struct zone *zone, const struct ftl_request *req, uint32_t most)
-{
-	const struct flush_unit *unit = units_fill(zone);
-	uint32_t room;
-
-	if (!unit) {
-		zone->program_to = zone->landed;
-		return 0;
-	}
-	room = min_u32(most, min_u32(unit->end, zone->capacity) - zone->landed);
-	return self->ftl->space ? space_lend(self, zone, room, (req->flags & FTL_FUA) && !zone_is_backing(zone)) : room;
-}
-
-/* noinline: registers are saved while the clock stands. */
-static __attribute__((noinline)) void copy_sectors(struct zone *zone, const struct ftl_request *req, uint32_t sectors)
-{
-	const struct write_buffer *buffer = zone->buffer;
-	uint32_t at = io_of((struct ftl_request *)req)->done * HZ_SECTOR_BYTES;
-
-	for (uint32_t i = 0; i < sectors; i++) {
-		uint32_t slot = zone->landed_slot + i;
-
-		if (req->op == FTL_WRITE_ZEROES)
-			bulk_fill(buffer->memory[slot], 0, HZ_SECTOR_BYTES);
-		else
-			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->memory[slot], HZ_SECTOR_BYTES);
-		if (zone->ftl->cfg->protection != HZ_PROTECTION_NONE)
-			protect_land(req, at / HZ_SECTOR_BYTES + i, buffer->memory[slot]);
-		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + zone->landed + i),
-						     .generation = zone->generation,
-						     .kind = HZ_OOB_DATA };
-	}
-	if (zone->ftl->keeper)
-		space_note(zone, sectors);
-}
-
-struct hz_oob *buffer_copy_in(struct zone *zone, const struct ftl_request *req, uint32_t sectors)
-{
-	clock_freeze();
-	copy_sectors(zone, req, sectors);
-	clock_thaw();
-	return &zone->buffer->oob[zone->landed_slot];
-}
-
-/* Padding of a backing zone has no generation: sequence numbers tell its sectors from data. noinline: landing_landed saves no registers. */
-__attribute__((noinline)) void buffer_pad(struct ftl_worker *self, struct zone *zone)
-{
-	struct flush_unit *unit = units_partial(zone);
-	uint32_t slot = zone->landed_slot, program = zone_program_sectors(zone);
-	bool backing = zone_is_backing(zone);
-	uint64_t sequence;
-
-	unit->state = UNIT_FULL;
-	unit->data_end = zone->landed;
-	unit->end = unit->start;
-	while (unit->end < zone->landed)
-		unit->end += program;
-	sequence = backing ? sequence_take(zone->ftl, unit->end - zone->landed) : 0;
-	clock_freeze();
-	for (uint32_t at = zone->landed; at < unit->end; at++, slot++) {
-		if (zone->ftl->space)
-			zone->buffer->memory[slot] = zone->ftl->zero_sector;
-		else
-			bulk_fill(zone->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
-		zone->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++,
-							   .lpa = (uint32_t)(zone->start + at),
-							   .generation = backing ? UINT32_MAX : zone->generation,
-							   .kind = HZ_OOB_PAD };
-	}
-	clock_thaw();
-	self->counters.buffer_flushes_finish++;
-}
-
-/* The zone's last superpage need not be whole. */
-static void no_more_lands(struct zone *zone)
-{
-	if (zone->ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE)
-		zone->program_to = zone->landed;
-}
-
-void buffer_landed(struct ftl_worker *self, struct zone *zone, uint32_t sectors, uint64_t landed_ns)
-{
-	struct flush_unit *unit = unit_of(zone, zone->landed_slot);
-	struct ftl *ftl = zone->ftl;
-
-	unit->not_before_ns = landed_ns > unit->not_before_ns ? landed_ns : unit->not_before_ns;
-	zone->landed += sectors;
-	zone->landed_slot += sectors;
-	if (ftl->space)
-		space_landed(zone);
-	if (zone->landed == unit->end) {
-		unit->state = UNIT_FULL;
-		unit->data_end = unit->end;
-		if (unit->ends_superpage)
-			zone->program_to = zone->landed;
-	} else if (zone->landed == zone->capacity) {
-		buffer_pad(self, zone);
-	}
-	if (zone->landed == zone->capacity)
-		no_more_lands(zone);
-	if (zone->landed_slot == ftl->ring_sectors)
-		zone->landed_slot = 0;
-	zone->buffer->used += sectors;
-	if (ftl->cfg->buffer_idle_ns)
-		idle_touch(self, zone);
-	lt_store(&zone->buffer->bank->fill, zone->landed - zone_on_flash(zone));
-}
-
-void buffer_copy_out(const struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t sectors)
-{
-	uint32_t slot = zone_slot(zone, offset);
-
-	for (uint32_t i = 0; i < sectors; i++) {
-		answer_sector(req, io_of(req)->done + i, zone->buffer->memory[slot]);
-		slot = slot + 1 == zone->ftl->ring_sectors ? 0 : slot + 1;
-	}
 }

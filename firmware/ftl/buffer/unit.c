@@ -1,10 +1,12 @@
-/* Flush units: programmed in order to their place, staged in SLC when they are not complete, folded back from there. */
+/* Flush units of a write buffer: data land in them, and are programmed in order to their place. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/buffer_internal.h"
 #include "buffer/memory.h"
 #include "buffer/staged.h"
+#include "lt/bulk.h"
 #include "map/l2p.h"
 #include "places/places.h"
+#include "request/host_data.h"
 #include "slc/slc.h"
 
 /* The flush units of a superpage buffer: bound, filled, programmed in order. */
@@ -111,90 +113,168 @@ void buffer_restart(struct zone *zone)
 	buffer->next = buffer->oldest;
 }
 
-/* --- programming --- */
+/* What is in the buffer. */
 
-/* Retire in order: [0, placed) must have no hole, also after a power cut. */
-static void retire_units(struct ftl_worker *self, struct zone *zone)
+bool buffer_has_memory(const struct zone *zone) { return zone->buffer->bank; }
+
+bool buffer_wanted(const struct zone *zone) { return zone->buffer->bank && lt_load(&zone->buffer->bank->waiting); }
+
+uint32_t buffer_used(const struct zone *zone) { return zone->buffer->used; }
+
+bool buffer_partial(const struct zone *zone) { return units_partial(zone); }
+
+bool buffer_quiet(const struct zone *zone)
 {
-	struct write_buffer *buffer = zone->buffer;
-	uint32_t units = units_grid(zone)->units;
-	struct flush_unit *unit;
+	const struct write_buffer *buffer = zone->buffer;
 
-	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
-		l2p_map_run(self, zone, unit->start, unit->data_end - unit->start, zone_place(zone, unit->start), unit->staged);
-		if (unit->staged)
-			staged_drop(self, zone, unit->start, unit->data_end - unit->start);
-		if (self->ftl->space)
-			space_give(self, zone, unit->start, unit->data_end);
-		zone->placed = unit->data_end;
-		if (zone->resident < unit->data_end)
-			zone->resident = unit->data_end;
-		unit->state = UNIT_EMPTY;
-		buffer->oldest = buffer->oldest + 1 == units ? 0 : buffer->oldest + 1;
-		self->counters.buffer_flushes_full++;
-	}
-	if (zone->placed >= zone->home)
-		zone_came_home(zone);
-	units_note_fill(zone);
+	return !buffer || (!buffer->in_flight && !buffer->stage.pending && !buffer->fold.pending);
 }
 
-/* A program failed. This unit and all later ones are still in the ring, or in the registers that the ring stands for, and are read out
- * of those once a bank is available. They are reprogrammed in a fresh superblock. */
-static void unit_done(struct ftl_worker *self, struct zone *zone, struct flush_unit *unit)
+/* True if all units are in registers, and the staged part of a partial one is in SLC. */
+static bool superpage_loaded(const struct zone *zone)
 {
-	zone->buffer->in_flight--;
-	if (unit->failed && !zone->buffer->bank)
-		zone->reread = true;
-	unit->state = UNIT_DONE;
-	if (unit->failed) {
-		unit->failed = false;
+	const struct write_buffer *buffer = zone->buffer;
+	const struct flush_unit *next = &buffer->unit[buffer->next];
+
+	if (!buffer->bank || buffer->loading || buffer->stage.loading || buffer->fold.pending || next->state == UNIT_FULL)
+		return false;
+	return !units_partial(zone) || zone->staged >= zone->landed || (buffer->stage.pending && buffer->stage.to == zone->landed);
+}
+
+bool buffer_lend(struct ftl_worker *self, struct zone *zone) { return superpage_loaded(zone) && bank_lend(self, zone); }
+
+bool buffer_ready(const struct zone *zone)
+{
+	const struct write_buffer *buffer = zone->buffer;
+
+	return buffer && !buffer->in_flight && buffer->unit[buffer->oldest].state == UNIT_FULL;
+}
+
+void buffer_copy_out(const struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t sectors)
+{
+	uint32_t slot = zone_slot(zone, offset);
+
+	for (uint32_t i = 0; i < sectors; i++) {
+		answer_sector(req, io_of(req)->done + i, zone->buffer->memory[slot]);
+		slot = slot + 1 == zone->ftl->ring_sectors ? 0 : slot + 1;
+	}
+}
+
+/* Landing: accepted data come into the buffer at the zone's fill position. */
+
+/* A ring without free places is programmed. Backing zones are not guarded: the map knows their places only once on flash. */
+uint32_t buffer_room(struct ftl_worker *self, struct zone *zone, const struct ftl_request *req, uint32_t most)
+{
+	const struct flush_unit *unit = units_fill(zone);
+	uint32_t room;
+
+	if (!unit) {
+		zone->program_to = zone->landed;
+		return 0;
+	}
+	room = min_u32(most, min_u32(unit->end, zone->capacity) - zone->landed);
+	return self->ftl->space ? space_lend(self, zone, room, (req->flags & FTL_FUA) && !zone_is_backing(zone)) : room;
+}
+
+/* noinline: registers are saved while the clock stands. */
+static __attribute__((noinline)) void copy_sectors(struct zone *zone, const struct ftl_request *req, uint32_t sectors)
+{
+	const struct write_buffer *buffer = zone->buffer;
+	uint32_t at = io_of((struct ftl_request *)req)->done * HZ_SECTOR_BYTES;
+
+	for (uint32_t i = 0; i < sectors; i++) {
+		uint32_t slot = zone->landed_slot + i;
+
+		if (req->op == FTL_WRITE_ZEROES)
+			bulk_fill(buffer->memory[slot], 0, HZ_SECTOR_BYTES);
+		else
+			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->memory[slot], HZ_SECTOR_BYTES);
+		if (zone->ftl->cfg->protection != HZ_PROTECTION_NONE)
+			protect_land(req, at / HZ_SECTOR_BYTES + i, buffer->memory[slot]);
+		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + zone->landed + i),
+						     .generation = zone->generation,
+						     .kind = HZ_OOB_DATA };
+	}
+	if (zone->ftl->keeper)
+		space_note(zone, sectors);
+}
+
+struct hz_oob *buffer_copy_in(struct zone *zone, const struct ftl_request *req, uint32_t sectors)
+{
+	clock_freeze();
+	copy_sectors(zone, req, sectors);
+	clock_thaw();
+	return &zone->buffer->oob[zone->landed_slot];
+}
+
+/* Padding of a backing zone has no generation: sequence numbers tell its sectors from data. noinline: landing_landed saves no registers. */
+__attribute__((noinline)) void buffer_pad(struct ftl_worker *self, struct zone *zone)
+{
+	struct flush_unit *unit = units_partial(zone);
+	uint32_t slot = zone->landed_slot, program = zone_program_sectors(zone);
+	bool backing = zone_is_backing(zone);
+	uint64_t sequence;
+
+	unit->state = UNIT_FULL;
+	unit->data_end = zone->landed;
+	unit->end = unit->start;
+	while (unit->end < zone->landed)
+		unit->end += program;
+	sequence = backing ? sequence_take(zone->ftl, unit->end - zone->landed) : 0;
+	clock_freeze();
+	for (uint32_t at = zone->landed; at < unit->end; at++, slot++) {
+		if (zone->ftl->space)
+			zone->buffer->memory[slot] = zone->ftl->zero_sector;
+		else
+			bulk_fill(zone->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
+		zone->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++,
+							   .lpa = (uint32_t)(zone->start + at),
+							   .generation = backing ? UINT32_MAX : zone->generation,
+							   .kind = HZ_OOB_PAD };
+	}
+	clock_thaw();
+	self->counters.buffer_flushes_finish++;
+}
+
+/* The zone's last superpage need not be whole. */
+static void no_more_lands(struct zone *zone)
+{
+	if (zone->ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE)
+		zone->program_to = zone->landed;
+}
+
+void buffer_landed(struct ftl_worker *self, struct zone *zone, uint32_t sectors, uint64_t landed_ns)
+{
+	struct flush_unit *unit = unit_of(zone, zone->landed_slot);
+	struct ftl *ftl = zone->ftl;
+
+	unit->not_before_ns = landed_ns > unit->not_before_ns ? landed_ns : unit->not_before_ns;
+	zone->landed += sectors;
+	zone->landed_slot += sectors;
+	if (ftl->space)
+		space_landed(zone);
+	if (zone->landed == unit->end) {
 		unit->state = UNIT_FULL;
-		if (!zone_failed(zone))
-			zone_become(zone, ZONE_BROKEN);
-		*(zone_in_patch(zone) ? &zone->bad_patch : &zone->bad_superblock) = true;
+		unit->data_end = unit->end;
+		if (unit->ends_superpage)
+			zone->program_to = zone->landed;
+	} else if (zone->landed == zone->capacity) {
+		buffer_pad(self, zone);
 	}
-	retire_units(self, zone);
-	zone_pump(self, zone);
+	if (zone->landed == zone->capacity)
+		no_more_lands(zone);
+	if (zone->landed_slot == ftl->ring_sectors)
+		zone->landed_slot = 0;
+	zone->buffer->used += sectors;
+	if (ftl->cfg->buffer_idle_ns)
+		idle_touch(self, zone);
+	lt_store(&zone->buffer->bank->fill, zone->landed - zone_on_flash(zone));
 }
 
-/* The buffer's memory may be wanted by another zone already. */
-static void part_loaded(struct ftl_worker *self, struct buffer_txn *part)
-{
-	struct write_buffer *buffer = part->buffer;
+/* Program: complete units go to their place, in order. */
 
-	part->txn.loaded = NULL;
-	if (--part->unit->loading == 0 && --buffer->loading == 0 && buffer->bank && lt_load(&buffer->bank->waiting))
-		zone_pump(self, buffer->zone);
-}
-
-static void unit_loaded(struct tsu_txn *txn)
-{
-	struct buffer_txn *part = (struct buffer_txn *)txn;
-	struct zone *zone = part->buffer->zone;
-	struct lt_lock_node node;
-
-	lt_lock_acquire(&zone->lock, &node);
-	part_loaded(worker_of(txn), part);
-	lt_lock_release(&zone->lock, &node);
-}
-
-static void unit_programmed(struct tsu_txn *txn)
-{
-	struct buffer_txn *part = (struct buffer_txn *)txn;
-	struct ftl_worker *self = worker_of(txn);
-	struct zone *zone = part->buffer->zone;
-	struct lt_lock_node node;
-
-	if (txn->status == NAND_POWER_OFF)
-		return;
-	lt_lock_acquire(&zone->lock, &node);
-	part->unit->failed |= txn->status != NAND_OK;
-	if (txn->loaded)
-		part_loaded(self, part);
-	if (--part->unit->pending == 0)
-		unit_done(self, zone, part->unit);
-	lt_lock_release(&zone->lock, &node);
-}
+static void unit_loaded(struct tsu_txn *txn);
+static void unit_programmed(struct tsu_txn *txn);
 
 static void unit_program(struct ftl_worker *self, struct zone *zone, struct flush_unit *unit)
 {
@@ -241,7 +321,7 @@ static uint32_t most_ahead(const struct zone *zone)
 	return zone_in_patch(zone) ? zone->ftl->shape.planes * zone->ftl->cfg->slc_program_sectors : zone->ftl->superpage_sectors;
 }
 
-/* Data stay until a superpage is complete (pool.c), or as long as the shared memory is not short: a zone reset meanwhile is never
+/* Data stay until a superpage is complete (buffer_landed), or as long as the shared memory is not short: a zone reset meanwhile is never
  * programmed. */
 static bool is_due(const struct zone *zone, const struct flush_unit *unit)
 {
@@ -296,268 +376,87 @@ void buffer_program(struct ftl_worker *self, struct zone *zone)
 		program_complete(self, zone);
 }
 
-/* Staging: the sectors of a partial unit go to the SLC log, because a request waits for their durability or a zone for the buffer. */
+/* Place: programmed units become [0, placed), in order. */
 
-static void stage_ended(struct ftl_worker *self, struct zone *zone)
+/* In order: [0, placed) must have no hole, also after a power cut. */
+static void place_units(struct ftl_worker *self, struct zone *zone)
 {
-	struct stage *stage = &zone->buffer->stage;
+	struct write_buffer *buffer = zone->buffer;
+	uint32_t units = units_grid(zone)->units;
+	struct flush_unit *unit;
 
-	staged_map(self, zone, stage->from, stage->to);
-	if (stage->refused) {
-		zone_become(zone, ZONE_FAILED);
-	} else {
-		zone->staged = stage->to;
-		self->counters.slc_sectors += stage->to - stage->from;
-		units_note_fill(zone);
+	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
+		l2p_map_run(self, zone, unit->start, unit->data_end - unit->start, zone_place(zone, unit->start), unit->staged);
+		if (unit->staged)
+			staged_drop(self, zone, unit->start, unit->data_end - unit->start);
+		if (self->ftl->space)
+			space_give(self, zone, unit->start, unit->data_end);
+		zone->placed = unit->data_end;
+		if (zone->resident < unit->data_end)
+			zone->resident = unit->data_end;
+		unit->state = UNIT_EMPTY;
+		buffer->oldest = buffer->oldest + 1 == units ? 0 : buffer->oldest + 1;
+		self->counters.buffer_flushes_full++;
 	}
+	if (zone->placed >= zone->home)
+		zone_came_home(zone);
+	units_note_fill(zone);
+}
+
+/* A program failed. This unit and all later ones are still in the ring, or in the registers that the ring stands for, and are read out
+ * of those once a bank is available. They are reprogrammed in a fresh superblock. */
+static void unit_done(struct ftl_worker *self, struct zone *zone, struct flush_unit *unit)
+{
+	zone->buffer->in_flight--;
+	if (unit->failed && !zone->buffer->bank)
+		zone->reread = true;
+	unit->state = UNIT_DONE;
+	if (unit->failed) {
+		unit->failed = false;
+		unit->state = UNIT_FULL;
+		if (!zone_failed(zone))
+			zone_become(zone, ZONE_BROKEN);
+		*(zone_in_patch(zone) ? &zone->bad_patch : &zone->bad_superblock) = true;
+	}
+	place_units(self, zone);
 	zone_pump(self, zone);
 }
 
-static void piece_crossed(struct ftl_worker *self, struct slc_write *piece)
+/* The buffer's memory may be wanted by another zone already. */
+static void part_loaded(struct ftl_worker *self, struct buffer_txn *part)
 {
-	struct write_buffer *buffer = piece->context;
+	struct write_buffer *buffer = part->buffer;
 
-	piece->txn.loaded = NULL;
-	if (--buffer->stage.loading == 0 && buffer->bank && lt_load(&buffer->bank->waiting))
+	part->txn.loaded = NULL;
+	if (--part->unit->loading == 0 && --buffer->loading == 0 && buffer->bank && lt_load(&buffer->bank->waiting))
 		zone_pump(self, buffer->zone);
 }
 
-static void piece_loaded(struct tsu_txn *txn)
+static void unit_loaded(struct tsu_txn *txn)
 {
-	struct slc_write *piece = (struct slc_write *)txn;
-	struct zone *zone = ((struct write_buffer *)piece->context)->zone;
+	struct buffer_txn *part = (struct buffer_txn *)txn;
+	struct zone *zone = part->buffer->zone;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->lock, &node);
-	piece_crossed(worker_of(txn), piece);
+	part_loaded(worker_of(txn), part);
 	lt_lock_release(&zone->lock, &node);
 }
 
-static void piece_done(struct slc_write *piece)
-{
-	struct write_buffer *buffer = piece->context;
-	struct ftl_worker *self = worker_of(&piece->txn);
-	struct zone *zone = buffer->zone;
-	struct stage *stage = &buffer->stage;
-	uint32_t piece_sectors = zone->ftl->cfg->slc_program_sectors;
-	uint32_t at = stage->from + (uint32_t)(piece - stage->piece) * piece_sectors, rest = stage->to - at;
-	struct lt_lock_node node;
-
-	lt_lock_acquire(&zone->lock, &node);
-	if (piece->txn.loaded)
-		piece_crossed(self, piece);
-	if (piece->ppa == PPA_NONE)
-		stage->refused = true;
-	else
-		staged_put(zone->ftl, zone, at, rest < piece_sectors ? rest : piece_sectors, piece->ppa);
-	if (--stage->pending == 0)
-		stage_ended(self, zone);
-	lt_lock_release(&zone->lock, &node);
-}
-
-static void piece_write(struct ftl_worker *self, struct zone *zone, struct slc_write *piece, uint32_t at)
-{
-	struct ftl *ftl = zone->ftl;
-	struct write_buffer *buffer = zone->buffer;
-	uint32_t count = ftl->cfg->slc_program_sectors, slot = zone_slot(zone, at);
-	uint64_t sequence = sequence_take(ftl, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		bool data = at + i < buffer->stage.to;
-
-		piece->memory[i] = data ? buffer->memory[slot + i] : ftl->zero_sector;
-		piece->oob[i] = (struct hz_oob){ .sequence = sequence + i, .kind = data ? HZ_OOB_DATA : HZ_OOB_PAD };
-		if (data && zone_is_backing(zone)) {
-			piece->oob[i] = buffer->oob[slot + i];
-		} else if (data) {
-			piece->oob[i].lpa = (uint32_t)(zone->start + at + i);
-			piece->oob[i].generation = zone->generation;
-		}
-	}
-	piece->txn.owner = &self->thread;
-	piece->txn.loaded = banks_are_lent(ftl) ? piece_loaded : NULL;
-	piece->txn.not_before_ns = unit_of(zone, slot)->not_before_ns;
-	piece->stream = SLC_STAGE;
-	piece->cause = place_cause(zone, HZ_CAUSE_SLC);
-	piece->context = buffer;
-	piece->done = piece_done;
-	slc_write(self, piece);
-}
-
-void units_stage(struct ftl_worker *self, struct zone *zone, bool gives_way)
-{
-	struct write_buffer *buffer = zone->buffer;
-	struct flush_unit *unit;
-	uint32_t from, pieces = 0;
-
-	if (buffer->stage.pending || zone_failed(zone) || !buffer->bank)
-		return;
-	unit = units_partial(zone);
-	if (!unit)
-		return;
-	from = zone->staged > unit->start ? zone->staged : unit->start;
-	if (from >= zone->landed || (!gives_way && zone->flush_to <= from))
-		return;
-	if (!zone_is_backing(zone) && !l2p_room(self, zone))
-		return;
-	self->counters.buffer_flushes_host += !gives_way && !zone->idle_flush;
-	self->counters.buffer_flushes_idle += !gives_way && zone->idle_flush;
-	self->counters.buffer_flushes_conflict += gives_way;
-	zone->staged_from = unit->start;
-	unit->staged = true;
-	buffer->stage.refused = false;
-	buffer->stage.from = from;
-	buffer->stage.to = zone->landed;
-	for (uint32_t at = from; at < zone->landed; at += zone->ftl->cfg->slc_program_sectors)
-		pieces++;
-	buffer->stage.pending = pieces;
-	buffer->stage.loading = banks_are_lent(zone->ftl) ? pieces : 0;
-	for (uint32_t i = 0; i < pieces; i++)
-		piece_write(self, zone, &buffer->stage.piece[i], from + i * zone->ftl->cfg->slc_program_sectors);
-}
-
-/* Folding: staged sectors of a complete unit come back from SLC into the buffer before it is programmed. */
-
-enum { FOLD_LOOKUP = 32 /* sectors per look-up */ };
-
-static void fold_read(struct ftl_worker *self, struct zone *zone);
-
-/* [unit start, this) is not in the ring. */
-static uint32_t fold_end_of(const struct zone *zone, const struct flush_unit *unit)
-{
-	return min_u32(zone->resident, min_u32(unit->end, zone->landed));
-}
-
-static void fold_end(struct ftl_worker *self, struct zone *zone)
-{
-	struct write_buffer *buffer = zone->buffer;
-	struct flush_unit *unit = &buffer->unit[buffer->oldest];
-
-	unit->state = UNIT_FULL;
-	if (!buffer->fold.failed) {
-		self->counters.fold_sectors += fold_end_of(zone, unit) - unit->start;
-		unit->folded = true;
-		if (zone->resident <= unit->end)
-			zone->resident = unit->start;
-	} else if (++buffer->fold.tries < SLC_READ_TRIES) {
-		unit->state = UNIT_FOLDING;
-		fold_read(self, zone);
-		return;
-	} else {
-		zone_fail(self, zone);
-	}
-	zone_pump(self, zone);
-}
-
-static void fold_done(struct tsu_txn *txn)
+static void unit_programmed(struct tsu_txn *txn)
 {
 	struct buffer_txn *part = (struct buffer_txn *)txn;
 	struct ftl_worker *self = worker_of(txn);
 	struct zone *zone = part->buffer->zone;
-	struct fold *fold = &part->buffer->fold;
 	struct lt_lock_node node;
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
-	slc_unpin(self, txn->ppa);
 	lt_lock_acquire(&zone->lock, &node);
-	fold->failed |= txn->status != NAND_OK;
-	if (--fold->pending == 0)
-		fold_end(self, zone);
+	part->unit->failed |= txn->status != NAND_OK;
+	if (txn->loaded)
+		part_loaded(self, part);
+	if (--part->unit->pending == 0)
+		unit_done(self, zone, part->unit);
 	lt_lock_release(&zone->lock, &node);
-}
-
-/* Sectors outside the ring are read from SLC. Their addresses are known. */
-static void fold_read(struct ftl_worker *self, struct zone *zone)
-{
-	struct ftl *ftl = zone->ftl;
-	struct write_buffer *buffer = zone->buffer;
-	struct flush_unit *unit = &buffer->unit[buffer->oldest];
-	struct fold *fold = &buffer->fold;
-	uint32_t count = fold_end_of(zone, unit) - unit->start, slot = zone_slot(zone, unit->start);
-
-	fold->failed = false;
-	fold->pending = count;
-	staged_read(ftl, zone, unit->start, count, fold->ppa);
-	for (uint32_t i = 0; i < count; i++, slot++) {
-		struct buffer_txn *part = &fold->txn[i];
-
-		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + unit->start + i),
-						     .generation = zone->generation,
-						     .kind = HZ_OOB_DATA };
-		part->buffer = buffer;
-		if (fold->memory)
-			buffer->memory[slot] = fold->memory[i];
-		part->txn = (struct tsu_txn){
-			.owner = &self->thread,
-			.done = fold_done,
-			.op = TSU_READ,
-			.cause = HZ_CAUSE_FOLD,
-			.sectors = 1,
-			.ppa = fold->ppa[i],
-			.data = { &buffer->memory[slot], 0, HZ_SECTOR_BYTES },
-			.oob = zone_is_backing(zone) ? &buffer->oob[slot] : NULL,
-			.next = i + 1 < count ? &part[1].txn : NULL,
-		};
-	}
-	tsu_submit_list(ftl->tsu, &fold->txn->txn);
-}
-
-/* Sectors without a known address from `offset` on. */
-static uint32_t unknown_run(const struct zone *zone, uint32_t offset, uint32_t end)
-{
-	uint32_t count = 0;
-
-	while (offset + count < end && count < FOLD_LOOKUP && zone_staged(zone, offset + count) == PPA_NONE)
-		count++;
-	return count;
-}
-
-/* Look up sectors staged before the zone got this buffer. */
-static void fold_locate(struct ftl_worker *self, struct zone *zone)
-{
-	struct write_buffer *buffer = zone->buffer;
-	const struct flush_unit *unit = &buffer->unit[buffer->oldest];
-	uint32_t end = min_u32(fold_end_of(zone, unit), zone->staged_before), found;
-	ppa_t ppa[FOLD_LOOKUP];
-
-	io_of(&buffer->fold.request)->worker = self;
-	for (uint32_t o = unit->start; o < end; o += found) {
-		uint32_t count = unknown_run(zone, o, end);
-
-		found = count ? l2p_staged_read(self, &buffer->fold.request, zone, o, count, ppa) : 1;
-		if (!found)
-			return; /* the request waits, and comes back to fold_run */
-		if (count)
-			staged_found(zone, o, found, ppa);
-	}
-	l2p_leave(self, &buffer->fold.request);
-	fold_read(self, zone);
-}
-
-void fold_run(struct ftl_worker *self, struct ftl_request *req)
-{
-	struct zone *zone = ((struct write_buffer *)((char *)req - offsetof(struct write_buffer, fold.request)))->zone;
-	bool woken = io_of(req)->woken;
-	struct lt_lock_node node;
-
-	io_of(req)->woken = 0;
-	lt_lock_acquire(&zone->lock, &node);
-	fold_locate(self, zone);
-	lt_lock_release(&zone->lock, &node);
-	if (woken)
-		l2p_fetches_wake(self);
-}
-
-void fold_start(struct ftl_worker *self, struct zone *zone)
-{
-	struct write_buffer *buffer = zone->buffer;
-	struct fold *fold = &buffer->fold;
-
-	buffer->unit[buffer->oldest].state = UNIT_FOLDING;
-	fold->tries = 0;
-	fold->pending = 1;
-	memset(fold->request.work, 0, sizeof(struct ftl_io));
-	fold->request.op = FTL_FOLD;
-	fold_locate(self, zone);
 }

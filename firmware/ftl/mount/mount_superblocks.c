@@ -56,7 +56,7 @@ static enum unit look_at_unit(struct mount *mount, const struct zone *zone, cons
 }
 
 /* Programs of a block are sequential, and a unit is programmed only after the one a row before it, and all earlier ones, have succeeded
- * (unit.c, retire_units and units_program). */
+ * (unit.c, place_units and unit_program). */
 static bool may_be_torn(const struct mount *mount, uint32_t row, uint32_t column)
 {
 	for (uint32_t c = column; c < mount->planes; c++)

@@ -37,6 +37,27 @@ void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target)
 		move_start(self, zone, target);
 }
 
+/* A move starts when something must be programmed and nothing of the old superblock is still being programmed. */
+void relocate_broken(struct ftl_worker *self, struct zone *zone)
+{
+	uint32_t target;
+	bool hopeless;
+
+	if (zone->move.under_way || zone->move.old != SUPERBLOCK_NONE || !buffer_ready(zone))
+		return;
+	if (zone_throws_away(zone) || !buffer_take(self, zone))
+		return;
+	target = superblock_take(zone, &hopeless);
+	if (hopeless)
+		zone_become(zone, ZONE_FAILED);
+	zone->move.under_way = !hopeless;
+	zone->move.patch = zone_in_patch(zone);
+	zone->move.refresh = false;
+	superblocks_kick(self);
+	if (target != SUPERBLOCK_NONE)
+		relocate_zone(self, zone, target);
+}
+
 bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t target)
 {
 	struct relocator *mover = self->ftl->relocator;

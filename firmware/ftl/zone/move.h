@@ -44,6 +44,8 @@ struct relocator {
 void relocator_init(struct ftl *ftl, struct arena *arena);
 /* Zone lock held; zone->move.under_way is set and `target` is fresh: start, or queue. */
 void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
+/* The same for a BROKEN zone, with a superblock of its choice, once something must be programmed and nothing is. Zone lock held. */
+void relocate_broken(struct ftl_worker *self, struct zone *zone);
 /* The same for zone->refresh.patch of a due zone, if no other moves and the device does not come to rest. Zone lock held. */
 bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t target);
 /* Zone lock held, after a move: give the old superblock back once its last readers have gone. */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/zone.h"
+#include "buffer/buffer.h"
 #include "lt/arch.h"
 #include "request/io.h"
 #include "zone/budget.h"
@@ -127,9 +128,56 @@ void zone_give_up_turn(struct zone *zone, struct ftl_request *req);
 /* The excluding operation has ended. */
 void zone_unpark(struct zone *zone);
 
-/* The pump of a zone: it starts every step that can start. Level-triggered: every change of its conditions ends in a call of zone_pump
- * (lock held) or zone_kick (any lock). */
+/* The life of a write. Each stage has a queue, and an event after which it continues; all but the third are here.
+ *
+ *     accept   accept.c       zone.parked         a request comes, or its turn
+ *     land     land.c         zone.writers        a superblock, a buffer, room in the buffer or in the map's log
+ *     program  buffer/unit.c  units of the ring   a unit is complete; or less than a unit must leave the buffer (buffer/staged.c)
+ *     place    buffer/unit.c  units of the ring   a unit is programmed
+ *     settle   settle.c       zone.durable        the sectors before the request's end are durable
+ *
+ * The pump (zone.c) starts every step that can start. Level-triggered: every change of its conditions ends in a call of zone_pump (lock
+ * held) or zone_kick (any lock). Moves, folds, finishes and resets are operations on the zone, which it continues after the writes. Zone
+ * lock held for all of these. */
 
+/* --- land: a zone needs a fence against stale copies, a superblock, and a buffer before data can land or be programmed --- */
+
+/* True if it has all; false: they have been requested, the zone is kicked when they come. */
+bool zone_can_land(struct ftl_worker *self, struct zone *zone);
+/* After a kick: take the granted resources. */
+void zone_take_grants(struct ftl_worker *self, struct zone *zone);
+/* A record with the fence needed against stale staged copies: that of this mount, or else the one before. */
+struct zone_record zone_fenced_record(const struct zone *zone, enum zone_record_kind kind);
+/* Accepted writes enter the zone's buffer in their order, as much as possible now; units completed by the last write are still to be
+ * programmed. */
+void zone_land(struct ftl_worker *self, struct zone *zone);
+/* True if another zone waits for the buffer, and this is a fair moment to hand it over. */
+bool zone_gives_way(const struct zone *zone);
+/* Give the buffer away if that is due and all of it is durable. True: it has gone. */
+bool zone_hand_over(struct ftl_worker *self, struct zone *zone);
+
+/* --- program --- */
+
+/* Nothing of the zone is on its way to flash. */
+static inline bool zone_quiet(const struct zone *zone) { return !zone->move.under_way && buffer_quiet(zone); }
+/* A reset is pending and no request needs durability: drop the buffer instead of programming it. */
+static inline bool zone_throws_away(const struct zone *zone)
+{
+	return zone->op.code == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head;
+}
+
+/* --- settle --- */
+
+/* The first of the writers has landed: complete it, or let it wait until it is durable. */
+void zone_landed(struct zone *zone, struct ftl_request *req);
+/* Complete requests up to the durable offset; a failed zone's waiters fail. */
+void zone_settle(struct zone *zone);
+
+/* --- no more writes --- */
+
+/* The zone has failed (no superblock is available, or data cannot be moved): it becomes READ ONLY and its queued writes fail. Repeated
+ * calls do the rest. */
+void zone_end_writing(struct ftl_worker *self, struct zone *zone);
 /* At a controller reset: release writes that have not landed. True if there were any. Zone lock held. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone);
 

@@ -7,7 +7,6 @@
 #include "buffer/staged.h"
 #include "map/l2p.h"
 #include "request/io.h"
-#include "zone/zone_internal.h"
 #include "zone/update.h"
 
 enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_UNSTAGE, OP_ERASE };

@@ -1,5 +1,6 @@
-/* Flush: everything landed before becomes durable. First each buffer gets its goal, then the goals are awaited one by one. With
- * FTL_AT_REST the request continues as a command that closes all zones, and then comes to rest (clean_mark.c). */
+/* The last stage of a write: requests wait until their data are durable. A flush makes everything durable that has landed before: first
+ * each buffer gets its goal, then the goals are awaited one by one. With FTL_AT_REST the request continues as a command that closes all
+ * zones, and then comes to rest (clean_mark.c). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/read_write.h"
 
@@ -8,6 +9,50 @@
 #include "lt/arena.h"
 #include "zone/tables.h"
 #include "zone/zone.h"
+
+/* Landed, and durable if it had to be. The rest of a request to conventional zones goes to another backing zone. */
+static void part_done(struct ftl_request *req)
+{
+	if (io_of(req)->done < req->sectors)
+		io_resume(req);
+	else
+		io_complete(req, NVME_SUCCESS);
+}
+
+void zone_landed(struct zone *zone, struct ftl_request *req)
+{
+	io_pop(&zone->writers);
+	if (!(req->flags & FTL_FUA)) {
+		part_done(req);
+		return;
+	}
+	io_of(req)->target = zone->landed;
+	if (zone_durable(zone) < io_of(req)->target)
+		zone->flush_to = io_of(req)->target;
+	io_push(&zone->durable, req);
+}
+
+void zone_settle(struct zone *zone)
+{
+	struct io_queue waiting = zone->durable;
+	struct ftl_request *req;
+
+	zone->durable = (struct io_queue){ NULL, NULL };
+	while ((req = io_pop(&waiting))) {
+		if (!zone_failed(zone) && io_of(req)->target > flush_reached(req, zone)) {
+			io_push(&zone->durable, req);
+		} else if (req->op == FTL_FLUSH) {
+			io_of(req)->step = zone_failed(zone) ? FLUSH_FAILED : FLUSH_WAITS;
+			io_resume(req);
+		} else if (zone_failed(zone)) {
+			io_complete(req, NVME_WRITE_FAULT);
+		} else {
+			part_done(req);
+		}
+	}
+}
+
+/* Flushes. */
 
 enum { FLUSH_PLANS = 8 };
 
