@@ -242,10 +242,10 @@ static bool offline_step(struct ftl_worker *self, struct zone *zone)
 	return false;
 }
 
-/* Finish fails if the zone cannot be padded, or if the zone table can no longer be written. */
+/* Finish and reset fail with their zone, which is READ ONLY then. All of them fail if the zone table can no longer be written. */
 static bool op_fails(struct zone *zone)
 {
-	if (zone_failed(zone) && zone->op.code == FTL_ZONE_FINISH)
+	if (zone_failed(zone) && zone->op.code != FTL_ZONE_OFFLINE)
 		return true;
 	return zone->op.step == OP_RECORD && zone_table_settled(zone) && zone_table_lost(zone->ftl);
 }
