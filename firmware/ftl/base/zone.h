@@ -83,17 +83,16 @@ struct budget_entry {
 	bool open_linked;
 };
 
-/* Whether the zone's sectors can be programmed. Beside it the zone has a state of the ZNS state machine (`state`), which the host sees.
+/* Whether the zone's sectors can be programmed. The host sees another state, that of the ZNS state machine (`state`).
  *
- *                  <--- it has moved to a fresh superblock ----
- *     --> SOUND -----+---- a program failed, or mount found ----> BROKEN --+
- *           ^        |     a hole in the superblock                        |
- *           |        +------------------------------+----------------------+
- *           |        | no superblock, no room in the SLC log, table lost,  |
- *           |        v or a sector that must move is unreadable            |
- *           |     FAILED                                                   |
- *           |                                                              |
- *           +--- reset: no data are left --- EMPTIED <--- its record is on flash (from SOUND, BROKEN) */
+ *        +------ a program failed, or mount found a hole -----+
+ *        |                                                    v
+ *      SOUND <-------- it moved to a fresh superblock ----- BROKEN
+ *      | | ^                                                  | |
+ *      | | +-- its data are gone -- EMPTIED <-----------------+ |    reset: its record is on flash
+ *      | +-----------------------------^                        |
+ *      +-----------------> FAILED <-----------------------------+    no superblock for it, no room in the SLC log, the zone table is
+ *                                                                    lost, or a sector that must move cannot be read */
 enum zone_condition {
 	ZONE_SOUND,   /* data are programmed at their place */
 	ZONE_BROKEN,  /* its superblock cannot be continued: the zone moves to a fresh one before the next program */

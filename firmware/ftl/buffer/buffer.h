@@ -84,7 +84,6 @@ const char *buffers_check(struct ftl *ftl);
  * Balanced: every sector goes, with its address in its OOB record, to the first free die, into reserved SLC superblocks. Mount finds it
  * there like any staged sector, and moves the zone to its final place as soon as the harts run (zone.program_to). */
 
-struct arena;
 struct zone;
 
 /* After buffers and SLC log. */

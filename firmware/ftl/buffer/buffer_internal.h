@@ -28,7 +28,6 @@ extern binding_fn *const binding_policies[]; /* by enum hz_buffer_binding */
 
 struct ftl_worker;
 struct write_buffer;
-struct zone;
 
 /* A timer belongs to the hart that armed it, so it is never moved: landing data only store their time in the buffer, and a timer that
  * fires early re-arms. */
@@ -98,7 +97,6 @@ enum unit_state {
 	UNIT_PROGRAMMING,
 	UNIT_DONE, /* programmed; an earlier unit is not yet */
 };
-struct write_buffer;
 struct flush_unit;
 struct buffer_txn {
 	struct tsu_txn txn;

@@ -65,8 +65,6 @@ struct buffer_space {
  *
  * Class BUFFER, index 1. Taken under a zone's lock. */
 
-struct arena;
-
 struct sector_pool {
 	struct lt_lock lock;
 	uint8_t *memory, *end; /* all of it */

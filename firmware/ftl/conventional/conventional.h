@@ -27,7 +27,6 @@ void conv_init(struct ftl *ftl, struct arena *arena);
  *
  * One collection at a time; its worker runs every step. `busy`: one is under way; `wanted`: another was requested meanwhile. */
 
-struct arena;
 struct zone;
 
 enum { CONV_GC_BATCH = 64, CONV_GC_READ_TRIES = 4 };

@@ -160,9 +160,6 @@ bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req);
  *
  * A page stays dirty until the pass takes it: a page neither dirty nor being written, even for a moment, would look unchanged. */
 
-struct arena;
-struct ftl;
-
 #define L2P_NOT_LISTED UINT32_MAX
 
 struct l2p_dirty_list {

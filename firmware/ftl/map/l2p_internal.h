@@ -128,7 +128,6 @@ uint64_t l2p_copies_scan(struct ftl *ftl, struct arena *arena);
 
 /* The directory of table pages (flash_directory.h) on flash: for requests, mount, and the check. */
 
-struct ftl;
 struct l2p_lookup;
 
 /* --- shard lock held --- */

@@ -73,8 +73,6 @@ bool zone_log_knows(const struct ftl *ftl, const struct zone *zone, uint32_t sup
  *
  * A list is protected by its zone's lock. */
 
-struct arena;
-
 #define ZONE_STAGED_NONE UINT32_MAX
 
 struct zone_staged {

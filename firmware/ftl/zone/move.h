@@ -61,9 +61,6 @@ bool relocator_quiet(struct ftl *ftl);
  * complete; a map in RAM follows row by row. A move takes a superblock only if no zone waits for one, and ends when the zone is reset.
  * The list and `resting` are under the relocator's lock. */
 
-struct arena;
-struct zone;
-
 enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR, REFRESH_FOLD };
 
 struct refresher {

@@ -56,8 +56,6 @@ void write_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* Flush: landed data become durable. */
 
-struct arena;
-
 /* Of a worker: plans for as many flushes at a time. */
 struct flush_pool {
 	struct flush_plan *free;

@@ -82,8 +82,6 @@ void zone_table_mend(struct ftl *ftl);
  * saver.lock is of class L2P (index: number of map shards + 2): SLC is taken under it. One pass at a time; later requests wait for the
  * next one. */
 
-struct arena;
-
 enum { TRIM_VERSION = 1 };
 
 struct trim_saver {

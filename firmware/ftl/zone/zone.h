@@ -68,9 +68,7 @@ bool zone_can_become(enum zone_condition from, enum zone_condition to);
 
 /* Changed zones: zones of the namespace changed by the device itself (to READ ONLY), until the host has been notified. */
 
-struct arena;
 struct ftl;
-struct zone;
 
 struct zone_changes {
 	lt_word *map; /* bit = zone of the namespace */
