@@ -23,7 +23,7 @@ STAGES = [  # first match wins: part of the source path
                               "hil/queue/doorbells", "hil/host/", "hil/hil.c", "hil_port")),
     ("HIL completion", ("hil/",)),
     ("FTL L2P", ("ftl/l2p/",)),
-    ("FTL SLC and buffers", ("ftl/slc/", "ftl/buffer/", "ftl/zone/flush", "ftl/block/")),
+    ("FTL SLC and buffers", ("ftl/slc/", "ftl/buffer/", "ftl/zone/settle", "ftl/block/")),
     ("FTL", ("ftl/",)),
     ("TSU queues", ("tsu/die_queue", "tsu/event_wheel")),
     ("flash addresses", ("nand/flash_addr",)),

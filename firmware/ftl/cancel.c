@@ -65,15 +65,15 @@ static void abandon_in_zone(struct ftl_worker *self, struct zone *zone)
 	struct lt_lock_node node;
 	bool changed;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	changed = zone_take_back(self, zone);
 	changed |= zone_op_detach(self, zone);
 	changed |= abandoned_take(self, &zone->durable);
 	changed |= abandoned_take(self, &zone->parked);
 	changed |= abandoned_take(self, &zone->parked_reads);
 	if (changed)
-		extent_pump(self, &zone->ext);
-	lt_lock_release(&zone->ext.lock, &node);
+		zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
 }
 
 /* True: the next worker has the request. */

@@ -18,84 +18,82 @@
 
 static const char *check_oob(struct ftl *ftl, const struct zone *zone, uint32_t offset, ppa_t ppa)
 {
-	const struct extent *ext = &zone->ext;
 	struct hz_oob oob;
 
 	if (tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob) != NAND_OK && oob.kind == HZ_OOB_ERASED)
 		return NULL; /* lost: a read of it fails */
-	if (oob.kind != HZ_OOB_DATA || oob.lpa != ext->start + offset || (!extent_is_backing(ext) && oob.generation != ext->generation))
+	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->start + offset || (!zone_is_backing(zone) && oob.generation != zone->generation))
 		return "a mapped sector's OOB record names another LBA or generation";
 	return NULL;
 }
 
 static const char *check_placed(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	return check_oob(ftl, zone, offset, extent_place(&zone->ext, offset));
+	return check_oob(ftl, zone, offset, zone_place(zone, offset));
 }
 
 static const char *check_staged(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	const struct extent *ext = &zone->ext;
-	ppa_t ppa = extent_where(ext, offset), known = extent_staged(ext, offset);
+	ppa_t ppa = zone_where(zone, offset), known = zone_staged(zone, offset);
 
 	if (known != PPA_NONE && ppa != known)
 		return "the map says that a staged sector lies elsewhere";
 	if (ppa == PPA_NONE)
-		return (ext->buffer && offset >= ext->resident) || ext->failed ? NULL
-									       : "a written sector is neither placed, staged nor buffered";
+		return (zone->buffer && offset >= zone->resident) || zone_failed(zone)
+			       ? NULL
+			       : "a written sector is neither placed, staged nor buffered";
 	if (!slc_in_log(ftl, ppa))
 		return "a staged sector lies outside of the SLC log";
-	if (*slc_tag_of(ftl, ppa) != ext->start + offset)
+	if (*slc_tag_of(ftl, ppa) != zone->start + offset)
 		return "an SLC sector does not know the LBA that is staged there";
 	return check_oob(ftl, zone, offset, ppa);
 }
 
 static const char *check_sectors(struct ftl *ftl, const struct zone *zone)
 {
-	const struct extent *ext = &zone->ext;
 	uint32_t stride = check_stride(ftl);
 	const char *error = NULL;
 
-	for (uint32_t o = 0; !error && o < ext->placed; o += stride)
+	for (uint32_t o = 0; !error && o < zone->placed; o += stride)
 		error = check_placed(ftl, zone, o);
-	for (uint32_t o = ext->placed; !error && o < ext->landed; o++)
+	for (uint32_t o = zone->placed; !error && o < zone->landed; o++)
 		error = check_staged(ftl, zone, o);
 	return error;
 }
 
 static const char *check_staged_list(struct ftl *ftl, const struct zone *zone)
 {
-	const struct extent *ext = &zone->ext;
 	uint32_t listed = 0;
 
-	for (uint32_t slot = 0; ext->staged_ppa && slot < ftl->ring_sectors; slot++)
-		listed += ext->staged_ppa[slot] != PPA_NONE;
-	for (uint32_t o = ext->placed; o < ext->landed; o++)
-		listed -= extent_staged(ext, o) != PPA_NONE;
+	for (uint32_t slot = 0; zone->staged_ppa && slot < ftl->ring_sectors; slot++)
+		listed += zone->staged_ppa[slot] != PPA_NONE;
+	for (uint32_t o = zone->placed; o < zone->landed; o++)
+		listed -= zone_staged(zone, o) != PPA_NONE;
 	return listed ? "a zone's staged list names sectors outside of [placed, landed)" : NULL;
 }
 
 static const char *check_sequential(struct ftl *ftl, const struct zone *zone)
 {
-	const struct extent *ext = &zone->ext;
 	const char *error = NULL;
 
-	if (ext->placed > ext->landed || ext->landed > ext->wp || ext->wp > ext->capacity)
+	if (zone->placed > zone->landed || zone->landed > zone->wp || zone->wp > zone->capacity)
 		return "a zone's placed, landed and write pointer are out of order";
 	if (zone->parked.head || zone->parked_reads.head || zone->turn_taken)
 		return "a request waits at a zone though nothing runs";
-	if (!zone->writers.head && ext->landed != ext->wp && !ext->failed)
+	if (!zone->writers.head && zone->landed != zone->wp && !zone_failed(zone))
 		return "an idle zone has a write pointer beyond its data";
-	if (ext->buffer ? ext->resident > ext->landed : extent_on_flash(ext) != ext->landed && !ext->failed)
+	if (zone->buffer ? zone->resident > zone->landed : zone_on_flash(zone) != zone->landed && !zone_failed(zone))
 		return "a zone without a buffer has data that are not durable";
-	if (zone->state == NVME_ZS_EMPTY && (ext->wp || ext->placed || ext->superblock != SUPERBLOCK_NONE || ext->patch != SUPERBLOCK_NONE))
+	if (zone->state == NVME_ZS_EMPTY &&
+	    (zone->wp || zone->placed || zone->superblock != SUPERBLOCK_NONE || zone->patch != SUPERBLOCK_NONE))
 		return "an EMPTY zone holds data";
-	if ((ext->placed && ext->body && ext->superblock == SUPERBLOCK_NONE) || (ext->placed > ext->body && ext->patch == SUPERBLOCK_NONE))
+	if ((zone->placed && zone->body && zone->superblock == SUPERBLOCK_NONE) ||
+	    (zone->placed > zone->body && zone->patch == SUPERBLOCK_NONE))
 		return "a zone has placed data but no superblock";
 	error = check_sectors(ftl, zone);
 	if (!error)
 		error = check_staged_list(ftl, zone);
-	return error ? error : l2p_check(ftl, ext);
+	return error ? error : l2p_check(ftl, zone);
 }
 
 static const char *check_budget(struct ftl *ftl)
@@ -158,7 +156,7 @@ static const char *check_slc(struct ftl *ftl)
 	return free == ftl->slc->free ? NULL : "the count of free SLC superblocks is wrong";
 }
 
-static uint32_t number_of(const struct zone *zone, bool patch) { return patch ? zone->ext.patch : zone->ext.superblock; }
+static uint32_t number_of(const struct zone *zone, bool patch) { return patch ? zone->patch : zone->superblock; }
 
 static const char *check_holders(struct ftl *ftl, const struct superblocks *sbs, bool patch, uint32_t *held)
 {
@@ -204,7 +202,7 @@ const char *whole_check(struct ftl *ftl)
 	if (!error)
 		error = l2p_check(ftl, NULL); /* its lists are gone through below */
 	for (uint32_t z = 0; !error && z < ftl->shape.conventional_zones; z++)
-		error = l2p_check(ftl, ftl->extent[z]);
+		error = l2p_check(ftl, &ftl->zones[z]);
 	for (uint32_t z = ftl->shape.conventional_zones; !error && z < ftl->all_zones; z++)
 		error = check_sequential(ftl, &ftl->zones[z]);
 	if (!error)
@@ -248,21 +246,21 @@ static void survey_note(const struct survey *survey, uint64_t lba, bool found)
 
 static void look_at_sequential(struct ftl *ftl, const struct zone *zone, const struct survey *survey)
 {
-	for (uint32_t o = 0; o < zone->ext.wp; o++) {
-		ppa_t updated = updates_peek(ftl, zone->ext.start + o);
+	for (uint32_t o = 0; o < zone->wp; o++) {
+		ppa_t updated = updates_peek(ftl, zone->start + o);
 
-		survey_note(survey, zone->ext.start + o, readable(ftl, updated != PPA_NONE ? updated : extent_where(&zone->ext, o)));
+		survey_note(survey, zone->start + o, readable(ftl, updated != PPA_NONE ? updated : zone_where(zone, o)));
 	}
 }
 
 static void look_at_conventional(struct ftl *ftl, const struct zone *zone, const struct survey *survey)
 {
 	for (uint32_t o = 0; o < ftl->capacity; o++) {
-		uint32_t place = l2p_conv_peek(ftl, zone->ext.start + o);
+		uint32_t place = l2p_conv_peek(ftl, zone->start + o);
 
 		if (place != L2P_UNMAPPED)
-			survey_note(survey, zone->ext.start + o,
-				    readable(ftl, extent_where(place_extent(ftl, place), place_offset(ftl, place))));
+			survey_note(survey, zone->start + o,
+				    readable(ftl, zone_where(zone_of_place(ftl, place), place_offset(ftl, place))));
 	}
 }
 
@@ -272,8 +270,8 @@ void ftl_survey_zone(struct ftl *ftl, uint32_t number, struct ftl_zone_survey *o
 {
 	const struct zone *zone = &ftl->zones[number];
 	const struct survey survey = { out, lost, ctx };
-	bool conventional = is_conventional(ftl, zone->ext.start);
+	bool conventional = is_conventional(ftl, zone->start);
 
-	*out = (struct ftl_zone_survey){ .state = conventional ? NVME_ZS_NOT_WP : zone->state, .start = zone->ext.start };
+	*out = (struct ftl_zone_survey){ .state = conventional ? NVME_ZS_NOT_WP : zone->state, .start = zone->start };
 	(conventional ? look_at_conventional : look_at_sequential)(ftl, zone, &survey);
 }

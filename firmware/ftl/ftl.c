@@ -169,7 +169,7 @@ void routing_init(struct ftl *ftl, struct arena *arena)
 		return;
 	ftl->owner = arena_alloc(arena, ftl->zone_count, sizeof(*ftl->owner), "owners of zones");
 	for (uint32_t z = 0; z < ftl->zone_count; z++)
-		ftl->owner[z] = (uint8_t)(shared ? ftl->extent[z]->map_shard % workers : spread_zone(z, workers));
+		ftl->owner[z] = (uint8_t)(shared ? ftl->zones[z].map_shard % workers : spread_zone(z, workers));
 }
 
 /* Commands without a zone, or with several, stay with their queue. */
@@ -223,24 +223,24 @@ static void describe(struct zone *zone, struct nvme_zone_descriptor *out)
 	struct lt_lock_node node;
 	uint8_t state;
 
-	if (is_conventional(zone->ext.ftl, zone->ext.start)) {
+	if (is_conventional(zone->ftl, zone->start)) {
 		*out = (struct nvme_zone_descriptor){
-			.type = 1, .capacity = zone->ext.ftl->capacity, .start = zone->ext.start, .write_pointer = UINT64_MAX
+			.type = 1, .capacity = zone->ftl->capacity, .start = zone->start, .write_pointer = UINT64_MAX
 		};
 		return;
 	}
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	state = zone->state;
 	*out = (struct nvme_zone_descriptor){
 		.type = 2,
 		.state = (uint8_t)(state << 4),
-		.capacity = zone->ext.ftl->capacity,
-		.start = zone->ext.start,
-		.write_pointer = zone->ext.start + zone->ext.wp,
+		.capacity = zone->ftl->capacity,
+		.start = zone->start,
+		.write_pointer = zone->start + zone->wp,
 	};
 	if (state == NVME_ZS_FULL || state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE)
 		out->write_pointer = UINT64_MAX;
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 }
 
 void zone_report_run(struct ftl_worker *self, struct ftl_request *req)
@@ -250,7 +250,7 @@ void zone_report_run(struct ftl_worker *self, struct ftl_request *req)
 	uint64_t end = namespace_end(ftl, req);
 	uint32_t at = sizeof(head);
 
-	for (struct zone *zone = zone_at(ftl, req->lba); zone < ftl->zones + ftl->zone_count && zone->ext.start < end; zone++) {
+	for (struct zone *zone = zone_at(ftl, req->lba); zone < ftl->zones + ftl->zone_count && zone->start < end; zone++) {
 		struct nvme_zone_descriptor descriptor;
 		bool fits = at + sizeof(descriptor) <= req->sgl.bytes;
 

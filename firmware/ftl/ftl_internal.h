@@ -17,7 +17,6 @@ void workers_init(struct ftl *ftl, struct arena *arena);
  * write or append. So a copy lands like a write of that length: in one piece, at the write pointer of a zone, equally durable; and
  * sources may overlap the destination. Only the list of ranges crosses the link. */
 
-struct arena;
 struct copy_job;
 
 /* Of a worker. */
@@ -48,8 +47,6 @@ void zone_report_run(struct ftl_worker *self, struct ftl_request *req);
  * and the media is marked clean (nand.h). Mount then knows the full content: an unreadable sector is lost, not a program torn by a power
  * cut. */
 
-struct arena;
-
 /* State of the request that comes to rest. data_before: sequence numbers of all data are lower. */
 struct rest {
 	struct lt_timer timer;
@@ -63,8 +60,6 @@ void rest_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* Routing: the worker of a command, by its queue, or by the owner of its first LBA's zone (harts.routing: owner): messages instead of
  * locks. */
-
-struct arena;
 
 /* Once the map is there: zones of one of its shards have one owner, if there are as many shards as workers. */
 void routing_init(struct ftl *ftl, struct arena *arena);

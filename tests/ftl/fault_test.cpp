@@ -109,6 +109,37 @@ TEST(Faults, AFlushTellsOfWhatAZoneLostBefore)
 	EXPECT_EQ(r.compare(0, 0, 24, 1), "");
 }
 
+// A write that must be durable, and a reset behind it; the write finds that its zone can be neither continued nor moved.
+TEST(Faults, AResetOfAZoneThatFailsBeforeItFails)
+{
+	Rig r(ftl_config());
+	ASSERT_TRUE(r.boot());
+	ASSERT_EQ(r.write(0, 0, 24, 1, FTL_FUA), 0);
+	r.cfg.read_fail_ppb = r.cfg.program_fail_ppb = 1000000000;
+	Request write(FTL_WRITE, r.lba_of(0, 24), 6, FTL_FUA), reset(FTL_ZONE_RESET, r.lba_of(0), 0);
+	r.submit(write);
+	r.submit(reset);
+	rig_watch(
+		r.ftl,
+		[](void *arg) {
+			Rig &rig = *static_cast<Rig *>(arg);
+			if (rig_condition(rig.ftl, 0) == 1)
+				rig.cfg.program_fail_ppb = 0; // BROKEN: the zone table can be written
+			return rig_condition(rig.ftl, 0) != 2;
+		},
+		&r, 1000000);
+	lt_host_run_until_idle();
+	r.cfg.read_fail_ppb = 0;
+	EXPECT_EQ(write.status(), NVME_WRITE_FAULT);
+	EXPECT_EQ(reset.status(), NVME_WRITE_FAULT);
+	for (int boots = 0; boots < 2; boots++) {
+		EXPECT_EQ(r.zone_state(0), NVME_ZS_READ_ONLY);
+		EXPECT_EQ(r.compare(0, 0, 24, 1), "");
+		EXPECT_EQ(r.check(), "");
+		ASSERT_TRUE(r.boot());
+	}
+}
+
 struct Watch {
 	ftl_watch watch{};
 	lt_thread thread{"watch", 0};

@@ -15,18 +15,26 @@
 #include "tsu/tsu_state.h"
 #include "zone/zone.h"
 
-uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset) { return extent_where(ftl->extent[number], offset); }
+uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset) { return zone_where(&ftl->zones[number], offset); }
 
 uint8_t *rig_buffered(struct ftl *ftl, uint32_t number, uint32_t offset)
 {
-	const struct extent *ext = ftl->extent[number];
+	const struct zone *zone = &ftl->zones[number];
 
-	return ext->buffer->memory[extent_slot(ext, offset)];
+	return zone->buffer->memory[zone_slot(zone, offset)];
 }
 
 uint64_t rig_reads_of(struct ftl *ftl, uint32_t worker) { return ftl->workers[worker].counters.host_read_sectors; }
 
-uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone) { return ftl->extent[zone]->map_shard; }
+uint8_t rig_condition(struct ftl *ftl, uint32_t zone) { return ftl->zones[zone].condition; }
+
+HZ_STATIC_ASSERT(RIG_CONDITIONS == ZONE_CONDITIONS, "tests know every condition");
+
+bool rig_can_become(uint8_t from, uint8_t to) { return zone_can_become(from, to); }
+
+void rig_become(struct ftl *ftl, uint32_t zone, uint8_t condition) { zone_become(&ftl->zones[zone], condition); }
+
+uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone) { return ftl->zones[zone].map_shard; }
 
 void rig_merge_map(struct ftl *ftl) { l2p_log_flush(&ftl->workers[0]); }
 
@@ -115,7 +123,7 @@ void rig_crowd_lists(struct ftl *ftl)
 
 void rig_dirty(struct ftl *ftl, uint32_t zone, uint32_t page)
 {
-	map_page_dirty(ftl, ftl->extent[zone]->map_shard, (zone << ftl->l2p->table.zone_shift) + page);
+	map_page_dirty(ftl, ftl->zones[zone].map_shard, (zone << ftl->l2p->table.zone_shift) + page);
 }
 
 void rig_dirty_begin(struct ftl *ftl) { l2p_dirty_begin(ftl); }
@@ -171,16 +179,16 @@ void rig_watch(struct ftl *ftl, bool (*look)(void *arg), void *arg, uint32_t tim
 
 void rig_collector_moved(struct ftl *ftl, uint32_t zone, uint32_t offset, uint32_t from, uint32_t to)
 {
-	uint32_t lba = (uint32_t)ftl->extent[zone]->start + offset;
+	uint32_t lba = (uint32_t)ftl->zones[zone].start + offset;
 
 	slc_owner_of(ftl->slc, lba)->moved(&ftl->workers[0], lba, from, to);
 }
 
 uint32_t rig_map_line(struct ftl *ftl) { return l2p_cache_line(&ftl->l2p->cache); }
 
-struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba) { return l2p_lock_of(ftl, extent_at(ftl, lba)); }
+struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba) { return l2p_lock_of(ftl, zone_at(ftl, lba)); }
 
-struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone) { return &ftl->extent[zone]->lock; }
+struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone) { return &ftl->zones[zone].lock; }
 
 void rig_lose_power(struct tsu *tsu)
 {
@@ -192,17 +200,15 @@ uint64_t rig_backing_resets(struct ftl *ftl) { return lt_load(&ftl->places->rese
 
 uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba) { return l2p_conv_peek(ftl, lba); }
 
-static struct place_zone *zone_of_place(struct ftl *ftl, uint32_t place) { return place_extent(ftl, place)->places; }
-
-uint32_t *rig_reverse(struct ftl *ftl, uint32_t place) { return &zone_of_place(ftl, place)->lba[place_offset(ftl, place)]; }
+uint32_t *rig_reverse(struct ftl *ftl, uint32_t place) { return &zone_of_place(ftl, place)->places->lba[place_offset(ftl, place)]; }
 
 lt_word *rig_validity(struct ftl *ftl, uint32_t place, uint64_t *bit)
 {
 	*bit = 1ull << place_offset(ftl, place) % PLACE_BITS;
-	return &zone_of_place(ftl, place)->bits[place_offset(ftl, place) / PLACE_BITS];
+	return &zone_of_place(ftl, place)->places->bits[place_offset(ftl, place) / PLACE_BITS];
 }
 
-lt_word *rig_valid_places(struct ftl *ftl, uint32_t place) { return &zone_of_place(ftl, place)->valid; }
+lt_word *rig_valid_places(struct ftl *ftl, uint32_t place) { return &zone_of_place(ftl, place)->places->valid; }
 
 static uint32_t empty_members(const void *ops, size_t bytes)
 {

@@ -22,6 +22,12 @@ uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
 uint8_t *rig_buffered(struct ftl *ftl, uint32_t zone, uint32_t offset);
 /* Sectors read by a worker for the host. Harts idle. */
 uint64_t rig_reads_of(struct ftl *ftl, uint32_t worker);
+/* A zone's condition (enum zone_condition: SOUND, BROKEN, FAILED, EMPTIED); how many there are. */
+uint8_t rig_condition(struct ftl *ftl, uint32_t zone);
+enum { RIG_CONDITIONS = 4 };
+/* Is that change drawn in base/zone.h? And make it. */
+bool rig_can_become(uint8_t from, uint8_t to);
+void rig_become(struct ftl *ftl, uint32_t zone, uint8_t condition);
 /* The map shard of a zone. */
 uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone);
 /* Flush the L2P log now, in any state of the data. */

@@ -191,6 +191,8 @@ TEST(StagedMap, AResetThatNobodyWaitsForMissesNoSectorThatIsMoved)
 					Move &m = *static_cast<Move *>(arg);
 					m.done = rig_sweep_has_passed(m.rig.ftl, 0, m.to) && !rig_sweep_has_passed(m.rig.ftl, 0, m.from);
 					if (m.done)
+						EXPECT_EQ(rig_condition(m.rig.ftl, 0), 3) << "a zone whose copies are dead is EMPTIED";
+					if (m.done)
 						rig_collector_moved(m.rig.ftl, 0, 0, m.from, m.to);
 					return !m.done;
 				},

@@ -108,6 +108,71 @@ TEST(States, EveryCommandInEveryState)
 		}
 }
 
+enum Condition : uint8_t { sound, broken, failed, emptied };
+
+// The diagram of base/zone.h.
+TEST(Conditions, FollowEachOtherAsDrawn)
+{
+	const std::set<std::pair<int, int>> drawn = {{sound, broken},  {sound, failed},   {sound, emptied}, {broken, sound},
+						     {broken, failed}, {broken, emptied}, {emptied, sound}};
+	for (uint8_t from = 0; from < RIG_CONDITIONS; from++)
+		for (uint8_t to = 0; to < RIG_CONDITIONS; to++)
+			EXPECT_EQ(rig_can_become(from, to), drawn.contains({from, to})) << int(from) << " to " << int(to);
+}
+
+TEST(Conditions, AnotherChangeFailsTheRun)
+{
+	Rig r(ftl_config());
+	ASSERT_TRUE(r.boot());
+	testing::FLAGS_gtest_death_test_style = "threadsafe";
+	rig_become(r.ftl, 1, failed);
+	rig_become(r.ftl, 1, failed);
+	EXPECT_DEATH(rig_become(r.ftl, 1, sound), "illegal change of a zone's condition");
+	EXPECT_DEATH(rig_become(r.ftl, 1, broken), "illegal change of a zone's condition");
+}
+
+// What a zone was, one after the other, between the events of its device.
+struct Course {
+	struct ftl *ftl;
+	uint32_t zone;
+	std::vector<int> was;
+
+	static bool look(void *arg)
+	{
+		auto *course = static_cast<Course *>(arg);
+		int now = rig_condition(course->ftl, course->zone);
+
+		if (course->was.empty() || course->was.back() != now)
+			course->was.push_back(now);
+		return true;
+	}
+};
+
+TEST(Conditions, AZoneIsBrokenUntilItHasMoved)
+{
+	Rig r(ftl_config());
+	nand_policy policy{};
+	policy.fail_op = 2;
+	ASSERT_TRUE(r.boot(policy));
+	Course course{r.ftl, 0, {}};
+	rig_watch(r.ftl, Course::look, &course, 1000000);
+	EXPECT_EQ(r.write(0, 0, 70, 7, FTL_FUA), 0);
+	EXPECT_EQ(course.was, (std::vector<int>{sound, broken, sound}));
+	EXPECT_EQ(r.compare(0, 0, 70, 7), "");
+	EXPECT_EQ(r.check(), "");
+}
+
+TEST(Conditions, AZoneWithoutASuperblockHasFailed)
+{
+	Rig r(worn_config());
+	ASSERT_TRUE(r.boot());
+	wear_out(r);
+	EXPECT_EQ(rig_condition(r.ftl, 7), failed);
+	EXPECT_EQ(r.run_op(FTL_ZONE_OFFLINE, 7), 0);
+	EXPECT_EQ(rig_condition(r.ftl, 7), failed);
+	EXPECT_EQ(r.check(), "");
+}
+
 TEST(States, ClosingAnUnwrittenOpenZoneKeepsItActiveUntilRest)
 {
 	Rig r(ftl_config());

@@ -14,13 +14,13 @@
 #include "slc/slc.h"
 #include "zone/zone.h"
 
-static struct extent *full(struct ftl *ftl) { return ftl->extent[1]; }
-static struct extent *staged(struct ftl *ftl) { return ftl->extent[3]; }
-static struct extent *buffered(struct ftl *ftl) { return ftl->extent[4]; }
+static struct zone *full(struct ftl *ftl) { return &ftl->zones[1]; }
+static struct zone *staged(struct ftl *ftl) { return &ftl->zones[3]; }
+static struct zone *buffered(struct ftl *ftl) { return &ftl->zones[4]; }
 
-static struct superblock *superblock_of(struct ftl *ftl, const struct extent *ext)
+static struct superblock *superblock_of(struct ftl *ftl, const struct zone *zone)
 {
-	return &ftl->superblocks->info[ext->superblock - ftl->superblocks->first];
+	return &ftl->superblocks->info[zone->superblock - ftl->superblocks->first];
 }
 
 static struct superblock *unused_superblock(struct ftl *ftl)
@@ -131,7 +131,7 @@ static struct bank *bank(struct ftl *ftl, bool owned)
 	return bank;
 }
 
-static struct update *update(struct ftl *ftl) { return &ftl->updates->update[zone_of(full(ftl))->updates.first]; }
+static struct update *update(struct ftl *ftl) { return &ftl->updates->update[full(ftl)->updates.first]; }
 
 #define BUSY " though nothing runs"
 #define WRONG(scene, name, told, ...) \

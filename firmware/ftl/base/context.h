@@ -68,7 +68,6 @@ struct ftl {
 	/* Dispatches a request on its worker: first, and again after each wait. */
 	void (*run)(struct ftl_worker *self, struct ftl_request *req);
 
-	struct extent **extent; /* by zone */
 	struct superblocks *superblocks, *patches;
 	struct slc *slc;
 	struct places *places;

@@ -1,4 +1,5 @@
-/* An extent in a queue for a scarce resource: a superblock, a buffer, room in the map's log. Each queue belongs to a lock. */
+/* Queues of requests, and of zones that wait for a scarce resource: a superblock, a buffer, room in the map's log. Each queue belongs
+ * to a lock. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_WAITER_H
 #define FTL_WAITER_H
@@ -9,13 +10,19 @@
 #include "logical_locks.h"
 #include "lt/logical.h"
 
-struct extent;
+struct ftl_request;
+struct zone;
+
+/* In the order of arrival (request/io.h). */
+struct io_queue {
+	struct ftl_request *head, *tail;
+};
 
 struct waiter {
 	struct waiter *next;
-	struct extent *ext; /* kicked when its turn has come */
-	lt_word granted;    /* granted resource, index + 1; set by the giver, taken under the extent's lock */
-	/* Superblock, buffer: under the extent's lock, until the grant is taken. Map log, budget: under the queue's, until the kick. */
+	struct zone *zone; /* kicked when its turn has come */
+	lt_word granted;   /* granted resource, index + 1; set by the giver, taken under the zone's lock */
+	/* Superblock, buffer: under the zone's lock, until the grant is taken. Map log, budget: under the queue's, until the kick. */
 	bool queued;
 };
 struct waiter_queue {
@@ -32,7 +39,7 @@ static inline void waiter_push(struct waiter_queue *queue, struct waiter *waiter
 	queue->tail = waiter;
 }
 
-/* The same for a logical lock of the ledger, until the extent is popped. */
+/* The same for a logical lock of the ledger, until the zone is popped. */
 static inline void waiter_ask(struct waiter_queue *queue, struct waiter *waiter, enum hz_logical_lock what, uint32_t index)
 {
 	lt_logical_wait(what, index, waiter);

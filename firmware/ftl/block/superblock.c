@@ -47,9 +47,9 @@ static void superblock_had(struct superblocks *sbs, uint32_t number)
 	lt_tell_had(HZ_LOGICAL_SUPERBLOCK);
 }
 
-uint32_t superblock_take(struct extent *ext, bool *hopeless)
+uint32_t superblock_take(struct zone *zone, bool *hopeless)
 {
-	struct superblocks *sbs = extent_in_patch(ext) ? ext->ftl->patches : ext->ftl->superblocks;
+	struct superblocks *sbs = zone_in_patch(zone) ? zone->ftl->patches : zone->ftl->superblocks;
 	struct lt_lock_node node;
 	uint32_t number;
 
@@ -59,19 +59,19 @@ uint32_t superblock_take(struct extent *ext, bool *hopeless)
 	if (number != SUPERBLOCK_NONE)
 		superblock_had(sbs, number);
 	else if (!*hopeless)
-		waiter_ask(&sbs->waiting, &ext->for_superblock, HZ_LOGICAL_SUPERBLOCK, sbs->first);
-	ext->for_superblock.queued = number == SUPERBLOCK_NONE && !*hopeless;
+		waiter_ask(&sbs->waiting, &zone->for_superblock, HZ_LOGICAL_SUPERBLOCK, sbs->first);
+	zone->for_superblock.queued = number == SUPERBLOCK_NONE && !*hopeless;
 	lt_lock_release(&sbs->lock, &node);
 	return number;
 }
 
-/* Give an erased superblock to the extent waiting longest, or to the free list. Returns the extent to kick. Lock held. */
-static struct extent *hand_out(struct superblocks *sbs, uint32_t number)
+/* Give an erased superblock to the zone waiting longest, or to the free list. Returns the zone to kick. Lock held. */
+static struct zone *hand_out(struct superblocks *sbs, uint32_t number)
 {
 	struct waiter *waiter = waiter_pop(&sbs->waiting);
 
 	if (!waiter) {
-		struct extent *background = sbs->background;
+		struct zone *background = sbs->background;
 
 		info_of(sbs, number)->state = SB_FREE;
 		fifo_push(sbs, &sbs->free, number);
@@ -80,12 +80,12 @@ static struct extent *hand_out(struct superblocks *sbs, uint32_t number)
 	}
 	superblock_had(sbs, number);
 	lt_store(&waiter->granted, number + 1);
-	return waiter->ext;
+	return waiter->zone;
 }
 
-uint32_t superblock_take_spare(struct extent *ext, bool slc)
+uint32_t superblock_take_spare(struct zone *zone, bool slc)
 {
-	struct superblocks *sbs = slc ? ext->ftl->patches : ext->ftl->superblocks;
+	struct superblocks *sbs = slc ? zone->ftl->patches : zone->ftl->superblocks;
 	struct lt_lock_node node;
 	uint32_t number = SUPERBLOCK_NONE;
 
@@ -95,7 +95,7 @@ uint32_t superblock_take_spare(struct extent *ext, bool slc)
 	if (number != SUPERBLOCK_NONE)
 		superblock_had(sbs, number);
 	sbs->moving += number != SUPERBLOCK_NONE;
-	sbs->background = number == SUPERBLOCK_NONE ? ext : NULL;
+	sbs->background = number == SUPERBLOCK_NONE ? zone : NULL;
 	lt_lock_release(&sbs->lock, &node);
 	return number;
 }
@@ -104,14 +104,14 @@ void superblock_untake(struct ftl_worker *self, uint32_t number)
 {
 	struct superblocks *sbs = superblocks_of(self->ftl, number);
 	struct lt_lock_node node;
-	struct extent *granted;
+	struct zone *granted;
 
 	lt_lock_acquire(&sbs->lock, &node);
 	sbs->moving--;
 	granted = hand_out(sbs, number);
 	lt_lock_release(&sbs->lock, &node);
 	if (granted)
-		extent_kick(self, granted);
+		zone_kick(self, granted);
 }
 
 uint64_t superblock_count_read(struct ftl *ftl, uint32_t number)
@@ -194,7 +194,7 @@ static void refuse_waiters(struct ftl_worker *self, struct waiter *waiting)
 
 		lt_logical_wait_ended(waiting);
 		lt_store(&waiting->granted, UINT32_MAX);
-		extent_kick(self, waiting->ext);
+		zone_kick(self, waiting->zone);
 		waiting = next;
 	}
 }
@@ -202,7 +202,7 @@ static void refuse_waiters(struct ftl_worker *self, struct waiter *waiting)
 static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struct erase_job *job)
 {
 	struct superblock *info = info_of(sbs, job->superblock);
-	struct extent *notify, *granted = NULL;
+	struct zone *notify, *granted = NULL;
 	struct waiter *refused;
 	bool failed = job->failed; /* not busy any more, the job is anybody's */
 	struct lt_lock_node node;
@@ -224,10 +224,10 @@ static void erase_finish(struct ftl_worker *self, struct superblocks *sbs, struc
 	lt_lock_release(&sbs->lock, &node);
 	if (notify) {
 		lt_add(&notify->erased, 1);
-		extent_kick(self, notify);
+		zone_kick(self, notify);
 	}
 	if (granted)
-		extent_kick(self, granted);
+		zone_kick(self, granted);
 	if (failed)
 		watch_tell(self->ftl);
 	refuse_waiters(self, refused);
@@ -252,7 +252,7 @@ static void superblock_erased(struct tsu_txn *txn)
 	}
 }
 
-void superblock_release(struct ftl_worker *self, uint32_t number, struct extent *notify)
+void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *notify)
 {
 	struct superblocks *sbs = superblocks_of(self->ftl, number);
 	struct lt_lock_node node;

@@ -6,7 +6,7 @@
 #ifndef FTL_SUPERBLOCK_H
 #define FTL_SUPERBLOCK_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 
 struct arena;
 struct ftl_health;
@@ -16,10 +16,10 @@ enum { ERASE_JOBS = 4 }; /* superblocks erased at the same time */
 
 struct superblock {
 	uint8_t state;
-	uint32_t erases;       /* so far, of its most worn block */
-	lt_word reads;         /* host reads since the erase, plus the media's count at mount; with refresh_reads */
-	uint32_t next;         /* in the free or the dirty FIFO, as index */
-	struct extent *notify; /* kicked once it is erased or retired */
+	uint32_t erases;     /* so far, of its most worn block */
+	lt_word reads;       /* host reads since the erase, plus the media's count at mount; with refresh_reads */
+	uint32_t next;       /* in the free or the dirty FIFO, as index */
+	struct zone *notify; /* kicked once it is erased or retired */
 };
 struct superblock_fifo {
 	uint32_t head, tail, count;
@@ -38,25 +38,25 @@ struct superblocks {
 	struct superblock *info; /* by number - first */
 	struct superblock_fifo free, dirty;
 	struct waiter_queue waiting;
-	lt_word erases, bad;       /* of all superblocks, counted under the lock; read without it, too */
-	uint32_t moving;           /* superblocks to be released by running relocations */
-	struct extent *background; /* kicked when an erased superblock finds no waiter; or NULL */
+	lt_word erases, bad;     /* of all superblocks, counted under the lock; read without it, too */
+	uint32_t moving;         /* superblocks to be released by running relocations */
+	struct zone *background; /* kicked when an erased superblock finds no waiter; or NULL */
 	struct erase_job job[ERASE_JOBS];
 };
 
 void superblocks_init(struct ftl *ftl, struct arena *arena);
-/* Lock held. An erased superblock, or SLC superblock if the extent is in its patch; or SUPERBLOCK_NONE: then it is queued, and kicked when
+/* Lock held. An erased superblock, or SLC superblock if the zone is in its patch; or SUPERBLOCK_NONE: then it is queued, and kicked when
  * for_superblock.granted holds one + 1, or UINT32_MAX: there will be none. *hopeless: none is free and none will be: it was not queued. */
-uint32_t superblock_take(struct extent *ext, bool *hopeless);
-/* Take an erased superblock of this kind, already promised back, for a background move: only if no other extent waits. SUPERBLOCK_NONE:
- * the extent is kicked when there may be one. Lock held. */
-uint32_t superblock_take_spare(struct extent *ext, bool slc);
+uint32_t superblock_take(struct zone *zone, bool *hopeless);
+/* Take an erased superblock of this kind, already promised back, for a background move: only if no other zone waits. SUPERBLOCK_NONE:
+ * the zone is kicked when there may be one. Lock held. */
+uint32_t superblock_take_spare(struct zone *zone, bool slc);
 /* … it has not been used. */
 void superblock_untake(struct ftl_worker *self, uint32_t number);
 /* How many reads came from it since its erase, this one included. Of the SLC log: 0. Any lock. */
 uint64_t superblock_count_read(struct ftl *ftl, uint32_t number);
 /* Back to be erased; notify (may be NULL) has `erased` set and is kicked afterwards. */
-void superblock_release(struct ftl_worker *self, uint32_t number, struct extent *notify);
+void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *notify);
 /* A program failed in it: never used again. */
 void superblock_retire(struct ftl_worker *self, uint32_t number);
 /* +1: this used superblock will be released soon; -1: it has been released. Waiters do not fail meanwhile. */

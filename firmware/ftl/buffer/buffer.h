@@ -1,13 +1,13 @@
 /* Write buffers: where accepted data wait until they are durable.
  *
- * All take the extent's lock as held. An extent is *bound* while it has buffer space; data then land at `landed`, leave in program units
+ * All take the zone's lock as held. A zone is *bound* while it has buffer space; data then land at `landed`, leave in program units
  * to its place, and, if they must be durable before that, as copies to the SLC log. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_BUFFER_BUFFER_H
 #define FTL_BUFFER_BUFFER_H
 
 #include "base/context.h"
-#include "base/extent.h"
+#include "base/zone.h"
 #include "request/io.h"
 
 struct arena;
@@ -15,66 +15,66 @@ struct arena;
 void buffers_init(struct ftl *ftl, struct arena *arena);
 
 /* --- binding --- */
-/* Bind the extent; false: it is queued, and kicked when its turn comes. The present owner is kicked too. */
-bool buffer_take(struct ftl_worker *self, struct extent *ext);
-/* After a kick: bind the extent if its buffer has been granted. */
-void buffer_granted(struct extent *ext);
+/* Bind the zone; false: it is queued, and kicked when its turn comes. The present owner is kicked too. */
+bool buffer_take(struct ftl_worker *self, struct zone *zone);
+/* After a kick: bind the zone if its buffer has been granted. */
+void buffer_granted(struct zone *zone);
 /* Release the buffer. Requires buffer_quiet; its content is dropped. */
-void buffer_give(struct ftl_worker *self, struct extent *ext);
+void buffer_give(struct ftl_worker *self, struct zone *zone);
 /* May memory change hands while something is under way? Else buffer_lend is not worth a call. */
 static inline bool banks_are_lent(const struct ftl *ftl) { return ftl->cfg->buffer_release == HZ_RELEASE_TRANSFERRED; }
 /* Bound and wanted: hand the memory over before buffer_quiet, if possible. Programs in flight go on. */
-bool buffer_lend(struct ftl_worker *self, struct extent *ext);
+bool buffer_lend(struct ftl_worker *self, struct zone *zone);
 /* Bound: not lent? */
-bool buffer_has_memory(const struct extent *ext);
-/* For a write to a bound extent while others wait: true if the write must let them go first. */
-bool buffer_refuse(struct ftl_worker *self, struct extent *ext);
-/* Bound: true if another extent waits for this buffer. */
-bool buffer_wanted(const struct extent *ext);
+bool buffer_has_memory(const struct zone *zone);
+/* For a write to a bound zone while others wait: true if the write must let them go first. */
+bool buffer_refuse(struct ftl_worker *self, struct zone *zone);
+/* Bound: true if another zone waits for this buffer. */
+bool buffer_wanted(const struct zone *zone);
 /* Bound: how many sectors have landed since? */
-uint32_t buffer_used(const struct extent *ext);
+uint32_t buffer_used(const struct zone *zone);
 
 /* --- landing; bound --- */
 /* Number of the request's next sectors, at most `most`, with space to land now; 0: none until a program has ended. */
-uint32_t buffer_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most);
+uint32_t buffer_room(struct ftl_worker *self, struct zone *zone, const struct ftl_request *req, uint32_t most);
 /* Copy that number of sectors in. Returns their OOB records, which may be changed before the sectors have landed. */
-struct hz_oob *buffer_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors);
+struct hz_oob *buffer_copy_in(struct zone *zone, const struct ftl_request *req, uint32_t sectors);
 /* They count as landed. landed_ns: when they will have crossed the link; they are not programmed before. */
-void buffer_landed(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns);
+void buffer_landed(struct ftl_worker *self, struct zone *zone, uint32_t sectors, uint64_t landed_ns);
 /* True if a program unit has data but is incomplete. */
-bool buffer_partial(const struct extent *ext);
+bool buffer_partial(const struct zone *zone);
 /* Pad the partial unit, so that it can be programmed (zone finish, or capacity reached). */
-void buffer_pad(struct ftl_worker *self, struct extent *ext);
+void buffer_pad(struct ftl_worker *self, struct zone *zone);
 
 /* --- on the way to flash --- */
 /* Start to program complete units. */
-void buffer_program(struct ftl_worker *self, struct extent *ext);
-void units_stage(struct ftl_worker *self, struct extent *ext, bool gives_way);
+void buffer_program(struct ftl_worker *self, struct zone *zone);
+void units_stage(struct ftl_worker *self, struct zone *zone, bool gives_way);
 /* Copy the rest to the SLC log if a request waits for its durability (flush_to), or if the buffer must be given away. */
-static inline void buffer_stage(struct ftl_worker *self, struct extent *ext, bool gives_way)
+static inline void buffer_stage(struct ftl_worker *self, struct zone *zone, bool gives_way)
 {
-	if (gives_way || ext->flush_to > ext->staged)
-		units_stage(self, ext, gives_way);
+	if (gives_way || zone->flush_to > zone->staged)
+		units_stage(self, zone, gives_way);
 }
 /* FTL_FOLD, no lock held: the table page of the look-up has arrived, or there may be room to fetch it. */
 void fold_run(struct ftl_worker *self, struct ftl_request *req);
-/* Nothing is on its way to flash; so it is if the extent is not bound. */
-bool buffer_quiet(const struct extent *ext);
+/* Nothing is on its way to flash; so it is if the zone is not bound. */
+bool buffer_quiet(const struct zone *zone);
 /* Bound, nothing is being programmed, and something is complete. */
-bool buffer_ready(const struct extent *ext);
+bool buffer_ready(const struct zone *zone);
 /* After a move to another superblock: reprogram the units in flight when a program failed. */
-void buffer_restart(struct extent *ext);
+void buffer_restart(struct zone *zone);
 
 /* Copy resident sectors to the request's next ones. */
-void buffer_copy_out(const struct extent *ext, struct ftl_request *req, uint32_t offset, uint32_t sectors);
+void buffer_copy_out(const struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t sectors);
 
 /* --- all buffers by number, and lent memory, for a flush; no lock held --- */
 uint32_t buffer_count(const struct ftl *ftl);
 /* First buffer for backing zones, or for zones of the namespace. */
 uint32_t buffer_first(const struct ftl *ftl, bool backing);
-/* Extent bound to it, or NULL. */
-struct extent *buffer_owner(struct ftl *ftl, uint32_t index);
-/* Kick every bound extent. Any lock but BUFFER. */
+/* Zone bound to it, or NULL. */
+struct zone *buffer_owner(struct ftl *ftl, uint32_t index);
+/* Kick every bound zone. Any lock but BUFFER. */
 void buffers_kick(struct ftl_worker *self);
 /* Harts idle: NULL or one sentence. */
 const char *buffers_check(struct ftl *ftl);
@@ -82,16 +82,15 @@ const char *buffers_check(struct ftl *ftl);
 /* On capacitors: protected sectors of the write buffers are programmed (selective power-loss protection, Yang et al. 2022, 4.5).
  *
  * Balanced: every sector goes, with its address in its OOB record, to the first free die, into reserved SLC superblocks. Mount finds it
- * there like any staged sector, and moves the zone to its final place as soon as the harts run (extent.program_to). */
+ * there like any staged sector, and moves the zone to its final place as soon as the harts run (zone.program_to). */
 
-struct arena;
-struct extent;
+struct zone;
 
 /* After buffers and SLC log. */
 void keep_init(struct ftl *ftl, struct arena *arena);
 /* Mount after a killed run: program sectors [at, at + count) of the zone, at most one program of the SLC log, from these places of the
  * memory kept alive by capacitors (nand.h, kept), as they would have been at the power cut, in zero time. Returns their address;
  * PPA_NONE: no room. */
-ppa_t keep_belated(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, const uint32_t *place);
+ppa_t keep_belated(struct ftl *ftl, const struct zone *zone, uint32_t at, uint32_t count, const uint32_t *place);
 
 #endif

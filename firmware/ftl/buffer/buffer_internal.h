@@ -15,11 +15,11 @@
 
 /* Binding policies: the superpage buffer of a zone of the namespace. */
 
-struct extent;
+struct zone;
 struct superpage_pool;
 
-/* The buffer for the extent, free or to be waited for. Class BUFFER held. O(1), or O(buffers) where buffers are compared. */
-typedef uint32_t binding_fn(const struct superpage_pool *pool, const struct extent *ext);
+/* The buffer for the zone, free or to be waited for. Class BUFFER held. O(1), or O(buffers) where buffers are compared. */
+typedef uint32_t binding_fn(const struct superpage_pool *pool, const struct zone *zone);
 
 extern binding_fn *const binding_policies[]; /* by enum hz_buffer_binding */
 
@@ -28,7 +28,6 @@ extern binding_fn *const binding_policies[]; /* by enum hz_buffer_binding */
 
 struct ftl_worker;
 struct write_buffer;
-struct extent;
 
 /* A timer belongs to the hart that armed it, so it is never moved: landing data only store their time in the buffer, and a timer that
  * fires early re-arms. */
@@ -40,7 +39,7 @@ struct idle_watch {
 };
 
 /* Zone lock held: data have landed in the zone's buffer. */
-void idle_touch(struct ftl_worker *self, struct extent *ext);
+void idle_touch(struct ftl_worker *self, struct zone *zone);
 
 /* Banks: the memory of superpage buffers, and how zones take it from each other.
  *
@@ -58,30 +57,30 @@ struct arena;
 struct bank {
 	struct idle_watch idle; /* first: leads back to its bank */
 	uint32_t index;
-	struct extent *owner;         /* class BUFFER */
-	struct waiter_queue queue;    /* class BUFFER: waiting extents */
+	struct zone *owner;           /* class BUFFER */
+	struct waiter_queue queue;    /* class BUFFER: waiting zones */
 	lt_word waiting;              /* how many; a hint outside the lock */
 	lt_word fill;                 /* sectors not yet durable, for eviction policies */
-	struct write_buffer *at_hand; /* owner's: its next write buffer, unless the extent has one */
+	struct write_buffer *at_hand; /* owner's: its next write buffer, unless the zone has one */
 };
 
 /* A zone polling for a bank; under its lock. */
 struct poll {
 	struct lt_timer timer; /* first: leads back to its zone */
-	struct extent *ext;
+	struct zone *zone;
 	struct ftl_worker *worker; /* worker of the timer's hart */
 	uint64_t next_ns;          /* no sooner */
 	struct bank *waits;        /* counted there */
 	bool armed, asked;
 };
 
-/* Extent's lock held for all of them. */
-/* True: the bank has another owner; programs in flight stay with the extent. */
-bool bank_lend(struct ftl_worker *self, struct extent *ext);
+/* Zone's lock held for all of them. */
+/* True: the bank has another owner; programs in flight stay with the zone. */
+bool bank_lend(struct ftl_worker *self, struct zone *zone);
 
 void handover_init(struct ftl *ftl, struct arena *arena);
 
-/* Superpage buffers (ConZone): a small pool shared by all zones. A buffer holds one superpage as a ring of flush units of the extent it
+/* Superpage buffers (ConZone): a small pool shared by all zones. A buffer holds one superpage as a ring of flush units of the zone it
  * is bound to; if buffers share their memory (memory.h) the ring is longer, up to a zone, and complete units stay in it until the memory
  * is needed.
  *
@@ -98,7 +97,6 @@ enum unit_state {
 	UNIT_PROGRAMMING,
 	UNIT_DONE, /* programmed; an earlier unit is not yet */
 };
-struct write_buffer;
 struct flush_unit;
 struct buffer_txn {
 	struct tsu_txn txn;
@@ -138,11 +136,11 @@ struct fold {
 struct write_buffer {
 	struct bank *bank; /* its memory; NULL: handed over, and the programs in flight are in the dies' registers */
 	struct write_buffer *next_spare;
-	struct extent *lent; /* class BUFFER: extent that lent its bank, until its programs end; or NULL */
-	struct extent *ext;  /* owner as long as something is in the buffer; set under its lock */
-	uint8_t **memory;    /* by slot */
-	struct hz_oob *oob;  /* by slot */
-	ppa_t *staged;       /* by slot: addresses in SLC (staged.h) */
+	struct zone *lent;  /* class BUFFER: zone that lent its bank, until its programs end; or NULL */
+	struct zone *zone;  /* owner as long as something is in the buffer; set under its lock */
+	uint8_t **memory;   /* by slot */
+	struct hz_oob *oob; /* by slot */
+	ppa_t *staged;      /* by slot: addresses in SLC (staged.h) */
 	struct flush_unit *unit;
 	uint32_t oldest;    /* next unit to become durable */
 	uint32_t next;      /* next unit to program: [oldest, next) are in flight or done */
@@ -173,28 +171,28 @@ struct superpage_pool {
 	uint32_t of_frontier[PLACE_FRONTIERS]; /* write frontier → buffer */
 };
 
-/* The flush units of a superpage buffer: a ring, filled in order, programmed in order. Extent's lock held. */
+/* The flush units of a superpage buffer: a ring, filled in order, programmed in order. Zone's lock held. */
 
 /* Resume the fill position; staged sectors stay in SLC. */
-void units_bind(struct extent *ext, struct write_buffer *buffer);
-/* Empty all units and take the buffer off the extent. */
-void units_drop(struct ftl_worker *self, struct extent *ext);
+void units_bind(struct zone *zone, struct write_buffer *buffer);
+/* Empty all units and take the buffer off the zone. */
+void units_drop(struct ftl_worker *self, struct zone *zone);
 /* The unit of sector `landed`, ready to fill; NULL: it is still being programmed. */
-struct flush_unit *units_fill(struct extent *ext);
+struct flush_unit *units_fill(struct zone *zone);
 /* The partial unit, or NULL. Bound. */
-struct flush_unit *units_partial(const struct extent *ext);
-/* Publish the durable offset (extent_on_flash) for readers without the lock. */
-void units_note_fill(struct extent *ext);
+struct flush_unit *units_partial(const struct zone *zone);
+/* Publish the durable offset (zone_on_flash) for readers without the lock. */
+void units_note_fill(struct zone *zone);
 /* All units in a buffer are of one kind: the superblock is complete on flash before the first sector of the patch lands. */
-static inline const struct unit_grid *units_grid(const struct extent *ext) { return &ext->ftl->buffers->grid[extent_in_patch(ext)]; }
-static inline struct flush_unit *unit_of(const struct extent *ext, uint32_t slot)
+static inline const struct unit_grid *units_grid(const struct zone *zone) { return &zone->ftl->buffers->grid[zone_in_patch(zone)]; }
+static inline struct flush_unit *unit_of(const struct zone *zone, uint32_t slot)
 {
-	return &ext->buffer->unit[units_grid(ext)->slot_unit[slot]];
+	return &zone->buffer->unit[units_grid(zone)->slot_unit[slot]];
 }
 
 /* Folding staged sectors back into a superpage buffer. */
 
-/* Read the staged sectors of the oldest unit, which is complete, into the ring; then the extent's pump goes on. Extent's lock held. */
-void fold_start(struct ftl_worker *self, struct extent *ext);
+/* Read the staged sectors of the oldest unit, which is complete, into the ring; then the zone's pump goes on. Zone's lock held. */
+void fold_start(struct ftl_worker *self, struct zone *zone);
 
 #endif

@@ -7,42 +7,42 @@
 
 /* Banks change hands. */
 
-static struct bank *bank_choice(const struct superpage_pool *pool, const struct extent *ext)
+static struct bank *bank_choice(const struct superpage_pool *pool, const struct zone *zone)
 {
-	return &pool->bank[extent_is_backing(ext) ? pool->of_frontier[ext->frontier] : pool->choose(pool, ext)];
+	return &pool->bank[zone_is_backing(zone) ? pool->of_frontier[zone->frontier] : pool->choose(pool, zone)];
 }
 
 /* Programs in flight stay in their write buffer. */
-static void bank_bind(struct extent *ext, struct bank *bank)
+static void bank_bind(struct zone *zone, struct bank *bank)
 {
-	if (!ext->buffer) {
+	if (!zone->buffer) {
 		struct write_buffer *buffer = bank->at_hand;
 
 		bank->at_hand = NULL;
 		buffer->bank = bank;
-		units_bind(ext, buffer);
+		units_bind(zone, buffer);
 		return;
 	}
-	ext->buffer->bank = bank;
-	ext->buffer->used = 0;
-	units_note_fill(ext);
+	zone->buffer->bank = bank;
+	zone->buffer->used = 0;
+	units_note_fill(zone);
 }
 
 /* --- fair --- */
 
-static struct bank *bank_ask(struct superpage_pool *pool, struct extent *ext, struct extent **owner)
+static struct bank *bank_ask(struct superpage_pool *pool, struct zone *zone, struct zone **owner)
 {
 	struct lt_lock_node node;
 	struct bank *bank;
 
 	lt_lock_acquire(&pool->lock, &node);
-	bank = bank_choice(pool, ext);
+	bank = bank_choice(pool, zone);
 	*owner = bank->owner;
 	if (!*owner) {
-		bank->owner = ext;
+		bank->owner = zone;
 		lt_tell_had(HZ_LOGICAL_BUFFER);
 	} else {
-		waiter_ask(&bank->queue, &ext->for_buffer, HZ_LOGICAL_BUFFER, bank->index);
+		waiter_ask(&bank->queue, &zone->for_buffer, HZ_LOGICAL_BUFFER, bank->index);
 		lt_add(&bank->waiting, 1);
 	}
 	lt_lock_release(&pool->lock, &node);
@@ -50,32 +50,32 @@ static struct bank *bank_ask(struct superpage_pool *pool, struct extent *ext, st
 }
 
 /* Kick the owner to give way. */
-static bool take_or_queue(struct ftl_worker *self, struct extent *ext)
+static bool take_or_queue(struct ftl_worker *self, struct zone *zone)
 {
-	struct extent *owner;
+	struct zone *owner;
 	struct bank *bank;
 
-	if (ext->for_buffer.queued)
+	if (zone->for_buffer.queued)
 		return false;
-	bank = bank_ask(self->ftl->buffers, ext, &owner);
-	ext->for_buffer.queued = owner;
+	bank = bank_ask(self->ftl->buffers, zone, &owner);
+	zone->for_buffer.queued = owner;
 	if (!owner) {
-		bank_bind(ext, bank);
+		bank_bind(zone, bank);
 		return true;
 	}
 	self->counters.waits_buffer++;
-	extent_kick(self, owner);
+	zone_kick(self, owner);
 	return false;
 }
 
-void buffer_granted(struct extent *ext)
+void buffer_granted(struct zone *zone)
 {
-	uint32_t bank = ext->for_buffer.queued ? (uint32_t)lt_swap(&ext->for_buffer.granted, 0) : 0;
+	uint32_t bank = zone->for_buffer.queued ? (uint32_t)lt_swap(&zone->for_buffer.granted, 0) : 0;
 
 	if (!bank)
 		return;
-	ext->for_buffer.queued = false;
-	bank_bind(ext, &ext->ftl->buffers->bank[bank - 1]);
+	zone->for_buffer.queued = false;
+	bank_bind(zone, &zone->ftl->buffers->bank[bank - 1]);
 }
 
 /* Next waiter, or NULL. Class BUFFER held. */
@@ -83,7 +83,7 @@ static struct waiter *bank_pass_on(struct bank *bank)
 {
 	struct waiter *next = waiter_pop(&bank->queue);
 
-	bank->owner = next ? next->ext : NULL;
+	bank->owner = next ? next->zone : NULL;
 	if (next) {
 		lt_tell_had(HZ_LOGICAL_BUFFER);
 		lt_add(&bank->waiting, (uint64_t)-1);
@@ -118,37 +118,37 @@ static void poll_count(struct poll *poll, struct bank *bank)
 	if (poll->waits == bank)
 		return;
 	if (poll->waits) {
-		lt_logical_wait_ended(&poll->ext->for_buffer);
+		lt_logical_wait_ended(&poll->zone->for_buffer);
 		lt_add(&poll->waits->waiting, (uint64_t)-1);
 	}
 	poll->waits = bank;
 	if (bank) {
-		lt_logical_wait(HZ_LOGICAL_BUFFER, bank->index, &poll->ext->for_buffer);
+		lt_logical_wait(HZ_LOGICAL_BUFFER, bank->index, &poll->zone->for_buffer);
 		lt_add(&bank->waiting, 1);
 	}
 }
 
-static struct bank *poll_ask(struct superpage_pool *pool, struct poll *poll, struct extent **owner)
+static struct bank *poll_ask(struct superpage_pool *pool, struct poll *poll, struct zone **owner)
 {
 	struct lt_lock_node node;
 	struct bank *bank;
 
 	lt_lock_acquire(&pool->lock, &node);
-	bank = bank_choice(pool, poll->ext);
+	bank = bank_choice(pool, poll->zone);
 	*owner = bank->owner;
 	poll_count(poll, *owner ? bank : NULL);
 	if (!*owner) {
-		bank->owner = poll->ext;
+		bank->owner = poll->zone;
 		lt_tell_had(HZ_LOGICAL_BUFFER);
 	}
 	lt_lock_release(&pool->lock, &node);
 	return bank;
 }
 
-static bool take_or_poll(struct ftl_worker *self, struct extent *ext)
+static bool take_or_poll(struct ftl_worker *self, struct zone *zone)
 {
-	struct poll *poll = &self->ftl->buffers->poll[ext->index];
-	struct extent *owner;
+	struct poll *poll = &self->ftl->buffers->poll[zone->index];
+	struct zone *owner;
 	struct bank *bank;
 
 	poll->asked = true;
@@ -158,12 +158,12 @@ static bool take_or_poll(struct ftl_worker *self, struct extent *ext)
 	}
 	bank = poll_ask(self->ftl->buffers, poll, &owner);
 	if (!owner) {
-		bank_bind(ext, bank);
+		bank_bind(zone, bank);
 		return true;
 	}
 	self->counters.waits_buffer++;
 	poll_later(self, poll);
-	extent_kick(self, owner);
+	zone_kick(self, owner);
 	return false;
 }
 
@@ -185,40 +185,40 @@ static void poll_again(struct lt_timer *timer)
 
 	if (tsu_is_off(self->ftl->tsu))
 		return; /* no hand-over any more */
-	lt_lock_acquire(&poll->ext->lock, &node);
+	lt_lock_acquire(&poll->zone->lock, &node);
 	poll->armed = poll->asked = false;
-	extent_pump(self, poll->ext);
+	zone_pump(self, poll->zone);
 	if (poll->waits && !poll->asked)
 		poll_stop(self->ftl->buffers, poll);
-	lt_lock_release(&poll->ext->lock, &node);
+	lt_lock_release(&poll->zone->lock, &node);
 }
 
 static bool banks_are_polled(const struct ftl *ftl) { return ftl->cfg->buffer_handover == HZ_HANDOVER_POLLED; }
 
-bool buffer_refuse(struct ftl_worker *self, struct extent *ext)
+bool buffer_refuse(struct ftl_worker *self, struct zone *zone)
 {
-	struct poll *poll = banks_are_polled(self->ftl) && !extent_is_backing(ext) ? &self->ftl->buffers->poll[ext->index] : NULL;
+	struct poll *poll = banks_are_polled(self->ftl) && !zone_is_backing(zone) ? &self->ftl->buffers->poll[zone->index] : NULL;
 
 	if (poll && clock_now_ns() >= poll->next_ns)
 		poll_later(self, poll);
-	return self->ftl->cfg->buffer_handover != HZ_HANDOVER_KEPT || extent_is_backing(ext);
+	return self->ftl->cfg->buffer_handover != HZ_HANDOVER_KEPT || zone_is_backing(zone);
 }
 
 /* --- both --- */
 
 /* noinline: an owner of a buffer saves no registers. */
-static __attribute__((noinline)) bool ask_for_bank(struct ftl_worker *self, struct extent *ext)
+static __attribute__((noinline)) bool ask_for_bank(struct ftl_worker *self, struct zone *zone)
 {
-	if (banks_are_polled(self->ftl) && !extent_is_backing(ext))
-		return take_or_poll(self, ext);
-	return take_or_queue(self, ext);
+	if (banks_are_polled(self->ftl) && !zone_is_backing(zone))
+		return take_or_poll(self, zone);
+	return take_or_queue(self, zone);
 }
 
-bool buffer_take(struct ftl_worker *self, struct extent *ext)
+bool buffer_take(struct ftl_worker *self, struct zone *zone)
 {
-	if (ext->buffer && ext->buffer->bank)
+	if (zone->buffer && zone->buffer->bank)
 		return true;
-	return ask_for_bank(self, ext);
+	return ask_for_bank(self, zone);
 }
 
 static void spare_put(struct superpage_pool *pool, struct write_buffer *buffer)
@@ -236,10 +236,10 @@ static void bank_put(struct superpage_pool *pool, struct bank *bank, struct writ
 		spare_put(pool, buffer);
 }
 
-void buffer_give(struct ftl_worker *self, struct extent *ext)
+void buffer_give(struct ftl_worker *self, struct zone *zone)
 {
 	struct superpage_pool *pool = self->ftl->buffers;
-	struct write_buffer *buffer = ext->buffer;
+	struct write_buffer *buffer = zone->buffer;
 	struct waiter *next = NULL;
 	struct lt_lock_node node;
 	struct bank *bank;
@@ -247,7 +247,7 @@ void buffer_give(struct ftl_worker *self, struct extent *ext)
 	if (!buffer)
 		return;
 	bank = buffer->bank;
-	units_drop(self, ext);
+	units_drop(self, zone);
 	buffer->bank = NULL;
 	lt_lock_acquire(&pool->lock, &node);
 	buffer->lent = NULL;
@@ -256,7 +256,7 @@ void buffer_give(struct ftl_worker *self, struct extent *ext)
 		next = bank_pass_on(bank);
 	lt_lock_release(&pool->lock, &node);
 	if (next)
-		extent_kick(self, next->ext);
+		zone_kick(self, next->zone);
 }
 
 /* Class BUFFER held: is there a buffer for the bank's next owner? */
@@ -270,10 +270,10 @@ static bool bank_refill(struct superpage_pool *pool, struct bank *bank)
 }
 
 /* Staged sectors of an incomplete unit are read back before it is programmed. */
-bool bank_lend(struct ftl_worker *self, struct extent *ext)
+bool bank_lend(struct ftl_worker *self, struct zone *zone)
 {
 	struct superpage_pool *pool = self->ftl->buffers;
-	struct bank *bank = ext->buffer->bank;
+	struct bank *bank = zone->buffer->bank;
 	struct waiter *next = NULL;
 	struct lt_lock_node node;
 	bool can;
@@ -282,16 +282,16 @@ bool bank_lend(struct ftl_worker *self, struct extent *ext)
 	lt_lock_acquire(&pool->lock, &node);
 	can = bank_refill(pool, bank);
 	if (can) {
-		ext->buffer->lent = ext;
+		zone->buffer->lent = zone;
 		next = bank_pass_on(bank);
 	}
 	lt_lock_release(&pool->lock, &node);
 	if (!can)
 		return false;
-	ext->buffer->bank = NULL;
-	ext->resident = ext->landed;
+	zone->buffer->bank = NULL;
+	zone->resident = zone->landed;
 	if (next)
-		extent_kick(self, next->ext);
+		zone_kick(self, next->zone);
 	return true;
 }
 
@@ -310,7 +310,7 @@ void handover_init(struct ftl *ftl, struct arena *arena)
 		return;
 	pool->poll = arena_alloc(arena, ftl->zone_count, sizeof(*pool->poll), "polls of write buffers");
 	for (uint32_t i = 0; i < ftl->zone_count; i++)
-		pool->poll[i].ext = ftl->extent[i];
+		pool->poll[i].zone = &ftl->zones[i];
 }
 
 /* Flush of idle buffers. */
@@ -325,29 +325,29 @@ static void idle_arm(struct ftl_worker *self, struct idle_watch *idle)
 	lt_timer_arm(&idle->timer, idle->last_ns + self->ftl->cfg->buffer_idle_ns, idle_run);
 }
 
-void idle_touch(struct ftl_worker *self, struct extent *ext)
+void idle_touch(struct ftl_worker *self, struct zone *zone)
 {
-	struct idle_watch *idle = &ext->buffer->bank->idle;
+	struct idle_watch *idle = &zone->buffer->bank->idle;
 
-	ext->idle_flush = false;
+	zone->idle_flush = false;
 	idle->last_ns = clock_now_ns();
 	idle_arm(self, idle);
 }
 
 /* Flush now, or look again later. Units in flight need no flush. Zone lock held. */
-static void idle_look_at(struct ftl_worker *self, struct extent *ext, struct idle_watch *idle)
+static void idle_look_at(struct ftl_worker *self, struct zone *zone, struct idle_watch *idle)
 {
-	if (extent_on_flash(ext) == ext->landed || ext->failed)
+	if (zone_on_flash(zone) == zone->landed || zone_failed(zone))
 		return;
 	if (clock_now_ns() < idle->last_ns + self->ftl->cfg->buffer_idle_ns) {
 		idle_arm(self, idle);
 		return;
 	}
-	if (ext->flush_to >= ext->landed || (self->ftl->flush_at_once && !units_partial(ext)))
+	if (zone->flush_to >= zone->landed || (self->ftl->flush_at_once && !units_partial(zone)))
 		return;
-	ext->flush_to = ext->landed;
-	ext->idle_flush = true;
-	extent_pump(self, ext);
+	zone->flush_to = zone->landed;
+	zone->idle_flush = true;
+	zone_pump(self, zone);
 }
 
 /* From here on landing data re-arm the timer; earlier ones are handled here. */
@@ -356,14 +356,14 @@ static void idle_run(struct lt_timer *timer)
 	struct bank *bank = (struct bank *)timer;
 	struct ftl_worker *self = bank->idle.worker;
 	struct lt_lock_node node;
-	struct extent *ext;
+	struct zone *zone;
 
 	lt_swap(&bank->idle.armed, 0);
-	ext = buffer_owner(self->ftl, bank->index);
-	if (!ext)
+	zone = buffer_owner(self->ftl, bank->index);
+	if (!zone)
 		return;
-	lt_lock_acquire(&ext->lock, &node);
-	if (ext->buffer && ext->buffer->bank == bank)
-		idle_look_at(self, ext, &bank->idle);
-	lt_lock_release(&ext->lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
+	if (zone->buffer && zone->buffer->bank == bank)
+		idle_look_at(self, zone, &bank->idle);
+	lt_lock_release(&zone->lock, &node);
 }

@@ -44,72 +44,72 @@ static uint32_t account_room(const struct sector_pool *pool, const struct buffer
 
 static bool account_pressed(const struct space *space) { return lt_load(&space->waiting) || lt_load(&space->lent) > space->threshold; }
 
-bool space_pressed(const struct extent *ext)
+bool space_pressed(const struct zone *zone)
 {
-	const struct sector_pool *pool = ext->ftl->space;
-	const struct buffer_space *buffer = &ext->buffer->space;
+	const struct sector_pool *pool = zone->ftl->space;
+	const struct buffer_space *buffer = &zone->buffer->space;
 
 	return (buffer->lent[SPACE_VOLATILE] && account_pressed(&pool->space[SPACE_VOLATILE])) ||
 	       (buffer->lent[SPACE_GUARDED] && account_pressed(&pool->space[SPACE_GUARDED]));
 }
 
 /* The account for a sector that must outlast a power cut: earlier buffered sectors move over to it first. Lock held. */
-static enum space_account guard_before(struct sector_pool *pool, struct extent *ext)
+static enum space_account guard_before(struct sector_pool *pool, struct zone *zone)
 {
-	struct buffer_space *buffer = &ext->buffer->space;
+	struct buffer_space *buffer = &zone->buffer->space;
 	uint32_t before = buffer->lent[SPACE_VOLATILE], room = account_room(pool, buffer, SPACE_GUARDED);
 
-	if (!slc_keeps(ext->ftl) || pool->closed || (before && room <= before))
+	if (!slc_keeps(zone->ftl) || pool->closed || (before && room <= before))
 		return SPACE_VOLATILE;
 	if (before) {
 		charge(pool, buffer, SPACE_VOLATILE, -(int32_t)before);
 		charge(pool, buffer, SPACE_GUARDED, (int32_t)before);
 	}
-	ext->guarded = ext->landed;
+	zone->guarded = zone->landed;
 	return SPACE_GUARDED;
 }
 
 /* Lock held. */
-static void wait_for(struct sector_pool *pool, struct space *space, struct extent *ext)
+static void wait_for(struct sector_pool *pool, struct space *space, struct zone *zone)
 {
-	if (ext->for_space.queued)
+	if (zone->for_space.queued)
 		return;
-	ext->for_space.queued = true;
-	waiter_ask(&space->queue, &ext->for_space, HZ_LOGICAL_SPACE, (uint32_t)(space - pool->space));
+	zone->for_space.queued = true;
+	waiter_ask(&space->queue, &zone->for_space, HZ_LOGICAL_SPACE, (uint32_t)(space - pool->space));
 	lt_add(&space->waiting, 1);
 }
 
-static void take_memory(struct sector_pool *pool, struct extent *ext, uint32_t count)
+static void take_memory(struct sector_pool *pool, struct zone *zone, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		ext->buffer->memory[ext->landed_slot + i] = pool->free[--pool->free_count];
+		zone->buffer->memory[zone->landed_slot + i] = pool->free[--pool->free_count];
 }
 
-static uint32_t lend_counted(struct ftl_worker *self, struct extent *ext, uint32_t wanted, bool guarded)
+static uint32_t lend_counted(struct ftl_worker *self, struct zone *zone, uint32_t wanted, bool guarded)
 {
 	struct sector_pool *pool = self->ftl->space;
-	struct buffer_space *buffer = &ext->buffer->space;
+	struct buffer_space *buffer = &zone->buffer->space;
 	struct lt_lock_node node;
 	struct space *space;
 	uint32_t room;
 	bool before, after;
 
 	lt_lock_acquire(&pool->lock, &node);
-	buffer->last = guarded ? guard_before(pool, ext) : SPACE_VOLATILE;
+	buffer->last = guarded ? guard_before(pool, zone) : SPACE_VOLATILE;
 	space = &pool->space[buffer->last];
 	before = account_pressed(space);
 	room = pool->closed ? 0 : min_u32(account_room(pool, buffer, buffer->last), wanted);
-	take_memory(pool, ext, room);
+	take_memory(pool, zone, room);
 	charge(pool, buffer, buffer->last, (int32_t)room);
 	if (!room)
-		wait_for(pool, space, ext);
+		wait_for(pool, space, zone);
 	else
 		lt_tell_had(HZ_LOGICAL_SPACE);
 	after = account_pressed(space);
 	lt_lock_release(&pool->lock, &node);
 	self->counters.waits_space += !room;
 	if (after && !before)
-		buffers_kick(self); /* every bound extent programs from pressed accounts */
+		buffers_kick(self); /* every bound zone programs from pressed accounts */
 	return room;
 }
 
@@ -117,23 +117,23 @@ static uint32_t lend_counted(struct ftl_worker *self, struct extent *ext, uint32
 
 static uint32_t home_of(const struct ftl_worker *self) { return (uint32_t)(self - self->ftl->workers); }
 
-static uint32_t take_slots(struct ftl_worker *self, struct extent *ext, uint32_t wanted)
+static uint32_t take_slots(struct ftl_worker *self, struct zone *zone, uint32_t wanted)
 {
-	struct write_buffer *buffer = ext->buffer;
+	struct write_buffer *buffer = zone->buffer;
 
-	return slots_take(self->ftl->space->slots, &buffer->space.stash, home_of(self), &buffer->memory[ext->landed_slot], wanted);
+	return slots_take(self->ftl->space->slots, &buffer->space.stash, home_of(self), &buffer->memory[zone->landed_slot], wanted);
 }
 
 /* Memory may have come back between the look and the queueing: a giver looks at the queue afterwards. */
-static uint32_t wait_or_take(struct ftl_worker *self, struct extent *ext, uint32_t wanted)
+static uint32_t wait_or_take(struct ftl_worker *self, struct zone *zone, uint32_t wanted)
 {
 	struct sector_pool *pool = self->ftl->space;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&pool->lock, &node);
-	wait_for(pool, &pool->space[SPACE_VOLATILE], ext);
+	wait_for(pool, &pool->space[SPACE_VOLATILE], zone);
 	lt_lock_release(&pool->lock, &node);
-	return take_slots(self, ext, wanted);
+	return take_slots(self, zone, wanted);
 }
 
 /* The total lent is a word that all harts change: it is kept for flush by memory only. */
@@ -147,18 +147,18 @@ static bool comes_to_be_pressed(const struct ftl *ftl, struct space *space, uint
 	return before <= space->threshold && before + count > space->threshold;
 }
 
-static uint32_t lend_slots(struct ftl_worker *self, struct extent *ext, uint32_t wanted)
+static uint32_t lend_slots(struct ftl_worker *self, struct zone *zone, uint32_t wanted)
 {
 	struct ftl *ftl = self->ftl;
 	struct space *space = &ftl->space->space[SPACE_VOLATILE];
-	uint32_t count = take_slots(self, ext, wanted);
+	uint32_t count = take_slots(self, zone, wanted);
 	bool press = !count && !lt_load(&space->waiting);
 
 	if (!count)
-		count = wait_or_take(self, ext, wanted);
+		count = wait_or_take(self, zone, wanted);
 	else
 		lt_tell_had(HZ_LOGICAL_SPACE);
-	ext->buffer->space.lent[SPACE_VOLATILE] += count;
+	zone->buffer->space.lent[SPACE_VOLATILE] += count;
 	self->counters.waits_space += !count;
 	press |= comes_to_be_pressed(ftl, space, count);
 	if (press)
@@ -166,15 +166,15 @@ static uint32_t lend_slots(struct ftl_worker *self, struct extent *ext, uint32_t
 	return count;
 }
 
-static void give_slots(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to)
+static void give_slots(struct ftl_worker *self, struct zone *zone, uint32_t from, uint32_t to)
 {
 	struct sector_pool *pool = self->ftl->space;
-	struct buffer_space *space = &ext->buffer->space;
+	struct buffer_space *space = &zone->buffer->space;
 	uint8_t *given[SLOTS_PIECE];
 	uint32_t count = 0;
 
 	for (uint32_t at = from; at < to; at++) {
-		uint8_t **memory = &ext->buffer->memory[extent_slot(ext, at)];
+		uint8_t **memory = &zone->buffer->memory[zone_slot(zone, at)];
 
 		if (is_lent(pool, *memory))
 			given[count++] = *memory;
@@ -188,9 +188,9 @@ static void give_slots(struct ftl_worker *self, struct extent *ext, uint32_t fro
 
 /* --- both --- */
 
-uint32_t space_lend(struct ftl_worker *self, struct extent *ext, uint32_t wanted, bool guarded)
+uint32_t space_lend(struct ftl_worker *self, struct zone *zone, uint32_t wanted, bool guarded)
 {
-	return self->ftl->space->slots ? lend_slots(self, ext, wanted) : lend_counted(self, ext, wanted, guarded);
+	return self->ftl->space->slots ? lend_slots(self, zone, wanted) : lend_counted(self, zone, wanted, guarded);
 }
 
 void space_close(struct ftl *ftl)
@@ -203,41 +203,41 @@ void space_close(struct ftl *ftl)
 }
 
 /* A sector in the pool's memory. */
-static void note_sector(const struct sector_pool *pool, const struct extent *ext, uint32_t at, bool keeps)
+static void note_sector(const struct sector_pool *pool, const struct zone *zone, uint32_t at, bool keeps)
 {
-	uint32_t slot = at < ext->landed ? extent_slot(ext, at) : ext->landed_slot + at - ext->landed;
-	const uint8_t *memory = ext->buffer->memory[slot];
-	struct hz_oob oob = { .lpa = (uint32_t)(ext->start + at), .generation = ext->generation, .kind = HZ_OOB_DATA };
+	uint32_t slot = at < zone->landed ? zone_slot(zone, at) : zone->landed_slot + at - zone->landed;
+	const uint8_t *memory = zone->buffer->memory[slot];
+	struct hz_oob oob = { .lpa = (uint32_t)(zone->start + at), .generation = zone->generation, .kind = HZ_OOB_DATA };
 
 	if (is_lent(pool, memory))
 		pool->media->ops->keep(pool->media, (uint32_t)((size_t)(memory - pool->memory) >> HZ_SECTOR_SHIFT), keeps ? memory : NULL,
 				       &oob);
 }
 
-void space_note(struct extent *ext, uint32_t sectors)
+void space_note(struct zone *zone, uint32_t sectors)
 {
-	const struct sector_pool *pool = ext->ftl->space;
-	struct noted *noted = &ext->buffer->space.noted;
-	bool keeps = ext->buffer->space.last == SPACE_GUARDED;
-	uint32_t at = ext->landed;
+	const struct sector_pool *pool = zone->ftl->space;
+	struct noted *noted = &zone->buffer->space.noted;
+	bool keeps = zone->buffer->space.last == SPACE_GUARDED;
+	uint32_t at = zone->landed;
 
 	if (keeps) {
-		bool same = noted->zone == ext->index && noted->generation == ext->generation && noted->end > ext->placed;
+		bool same = noted->zone == zone->index && noted->generation == zone->generation && noted->end > zone->placed;
 
-		at = same ? noted->end : ext->placed;
-		*noted = (struct noted){ ext->index, ext->generation, ext->landed + sectors };
+		at = same ? noted->end : zone->placed;
+		*noted = (struct noted){ zone->index, zone->generation, zone->landed + sectors };
 	}
-	for (; at < ext->landed + sectors; at++)
-		note_sector(pool, ext, at, keeps);
+	for (; at < zone->landed + sectors; at++)
+		note_sector(pool, zone, at, keeps);
 }
 
-void space_landed(struct extent *ext)
+void space_landed(struct zone *zone)
 {
-	if (ext->buffer->space.last == SPACE_GUARDED)
-		ext->guarded = ext->landed;
+	if (zone->buffer->space.last == SPACE_GUARDED)
+		zone->guarded = zone->landed;
 }
 
-/* Wake the extents queued before memory came back; later ones wait for the next time. */
+/* Wake the zones queued before memory came back; later ones wait for the next time. */
 static void wake(struct ftl_worker *self, struct space *space)
 {
 	struct sector_pool *pool = self->ftl->space;
@@ -255,40 +255,40 @@ static void wake(struct ftl_worker *self, struct space *space)
 		lt_lock_release(&pool->lock, &node);
 		if (!waiter)
 			return;
-		extent_kick(self, waiter->ext);
+		zone_kick(self, waiter->zone);
 	}
 }
 
 /* [from, to) of the ring under one acquisition of the lock. */
-static void give_piece(struct sector_pool *pool, struct extent *ext, uint32_t from, uint32_t to)
+static void give_piece(struct sector_pool *pool, struct zone *zone, uint32_t from, uint32_t to)
 {
 	int32_t given[SPACES] = { 0 };
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&pool->lock, &node);
 	for (uint32_t at = from; at < to; at++) {
-		uint8_t **memory = &ext->buffer->memory[extent_slot(ext, at)];
+		uint8_t **memory = &zone->buffer->memory[zone_slot(zone, at)];
 
 		if (is_lent(pool, *memory)) {
-			given[at < ext->guarded ? SPACE_GUARDED : SPACE_VOLATILE]++;
+			given[at < zone->guarded ? SPACE_GUARDED : SPACE_VOLATILE]++;
 			pool->free[pool->free_count++] = *memory;
 		}
 		*memory = NULL;
 	}
 	for (unsigned i = 0; i < SPACES; i++)
-		charge(pool, &ext->buffer->space, i, -given[i]);
+		charge(pool, &zone->buffer->space, i, -given[i]);
 	lt_lock_release(&pool->lock, &node);
 }
 
-void space_give(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to)
+void space_give(struct ftl_worker *self, struct zone *zone, uint32_t from, uint32_t to)
 {
 	struct sector_pool *pool = self->ftl->space;
 
 	for (; from < to; from = min_u32(from + GIVE_PIECE, to)) {
 		if (pool->slots)
-			give_slots(self, ext, from, min_u32(from + GIVE_PIECE, to));
+			give_slots(self, zone, from, min_u32(from + GIVE_PIECE, to));
 		else
-			give_piece(pool, ext, from, min_u32(from + GIVE_PIECE, to));
+			give_piece(pool, zone, from, min_u32(from + GIVE_PIECE, to));
 	}
 	for (unsigned i = 0; i < SPACES; i++)
 		wake(self, &pool->space[i]);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "lt/lock.h"
 
 /* Slots: free sectors of the memory that write buffers share, kept as zone-aware buffer management does (ZUFS, FAST 2026, 4.2). A buffer
@@ -43,7 +43,7 @@ uint32_t slots_count(const struct slot_store *store);
 
 enum space_account { SPACE_VOLATILE, SPACE_GUARDED, SPACES };
 
-/* Owner's lock. Sectors at or beyond the extent's `guarded` are of the volatile account. */
+/* Owner's lock. Sectors at or beyond the zone's `guarded` are of the volatile account. */
 struct buffer_space {
 	uint32_t lent[SPACES];
 	uint8_t last;  /* account of the last loan, the one that lands now */
@@ -58,14 +58,12 @@ struct buffer_space {
  *
  * Two accounts: memory kept alive by capacitors (plp_bytes), and the rest. Every buffer has one flush unit reserved in each account, so
  * that a partial unit can always be completed and programmed, which gives memory back. An account is *pressed* when more of it is lent
- * than buffer_flush_percent, or when an extent waits for it: then everything buffered from it is programmed.
+ * than buffer_flush_percent, or when a zone waits for it: then everything buffered from it is programmed.
  *
  * How free memory is kept is a choice (`buffers.slots`): counted for each buffer under the pool's lock (accounts), or in slots, where
  * that lock is for waiting only and all memory is of one account.
  *
- * Class BUFFER, index 1. Taken under an extent's lock. */
-
-struct arena;
+ * Class BUFFER, index 1. Taken under a zone's lock. */
 
 struct sector_pool {
 	struct lt_lock lock;
@@ -82,7 +80,7 @@ struct sector_pool {
 		uint32_t shared;           /* most that may be lent beyond the reservations */
 		uint32_t shared_lent;
 		lt_word lent;    /* in all; slots: kept with `flush: short` only. Accounts: written under the lock */
-		lt_word waiting; /* extents in the queue; written under the lock */
+		lt_word waiting; /* zones in the queue; written under the lock */
 		struct waiter_queue queue;
 	} space[SPACES];
 };
@@ -90,23 +88,23 @@ struct sector_pool {
 /* buffers: how many there are. */
 void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers);
 
-/* All with the extent's lock held, and the extent bound. */
+/* All with the zone's lock held, and the zone bound. */
 
-/* Lend memory for at most `wanted` sectors from `landed` on; returns the number, 0: the extent is kicked when there may be some.
+/* Lend memory for at most `wanted` sectors from `landed` on; returns the number, 0: the zone is kicked when there may be some.
  * guarded: they must outlast a power cut, as must all earlier sectors of the zone, which move over to that account; if that is
  * impossible, memory of the other account is lent. The caller lands these sectors at once. */
-uint32_t space_lend(struct ftl_worker *self, struct extent *ext, uint32_t wanted, bool guarded);
+uint32_t space_lend(struct ftl_worker *self, struct zone *zone, uint32_t wanted, bool guarded);
 /* On a device with capacitors, clock frozen, while `sectors` sectors land: note in the image the memory that capacitors keep alive, and
  * the memory they no longer do (nand.h, keep). */
-void space_note(struct extent *ext, uint32_t sectors);
+void space_note(struct zone *zone, uint32_t sectors);
 /* The last loan has landed: raise `guarded` if it outlasts a power cut. */
-void space_landed(struct extent *ext);
+void space_landed(struct zone *zone);
 /* Give back lent memory of [from, to). */
-void space_give(struct ftl_worker *self, struct extent *ext, uint32_t from, uint32_t to);
-/* True if an account with data of the extent is pressed. */
-bool space_pressed(const struct extent *ext);
+void space_give(struct ftl_worker *self, struct zone *zone, uint32_t from, uint32_t to);
+/* True if an account with data of the zone is pressed. */
+bool space_pressed(const struct zone *zone);
 
-/* Power has gone: nothing is lent any more. No extent's lock held. */
+/* Power has gone: nothing is lent any more. No zone's lock held. */
 void space_close(struct ftl *ftl);
 
 /* Harts idle: NULL or one sentence. */

@@ -1,25 +1,23 @@
-/* The pool of write buffers: binding buffers to zones, and landing data in them. */
+/* The pool of write buffers: which buffer a zone is bound to, their owners, and their construction. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/buffer.h"
 #include "buffer/buffer_internal.h"
 #include "buffer/memory.h"
 #include "lt/arena.h"
-#include "lt/bulk.h"
-#include "request/host_data.h"
 
 void buffers_kick(struct ftl_worker *self)
 {
 	for (uint32_t i = 0; i < buffer_count(self->ftl); i++) {
-		struct extent *owner = buffer_owner(self->ftl, i);
+		struct zone *owner = buffer_owner(self->ftl, i);
 
 		if (owner)
-			extent_kick(self, owner);
+			zone_kick(self, owner);
 	}
 }
 
 /* Binding policies. */
 
-static uint32_t choose_modulo(const struct superpage_pool *pool, const struct extent *ext) { return pool->home[ext->index]; }
+static uint32_t choose_modulo(const struct superpage_pool *pool, const struct zone *zone) { return pool->home[zone->index]; }
 
 static uint32_t choose_free_or(const struct superpage_pool *pool, bool (*better)(struct bank *, struct bank *))
 {
@@ -44,16 +42,16 @@ static bool fuller(struct bank *a, struct bank *b)
 
 static bool fewer_waiting(struct bank *a, struct bank *b) { return lt_load(&a->waiting) < lt_load(&b->waiting); }
 
-static uint32_t choose_first_free(const struct superpage_pool *pool, const struct extent *ext)
+static uint32_t choose_first_free(const struct superpage_pool *pool, const struct zone *zone)
 {
-	(void)ext;
+	(void)zone;
 	return choose_free_or(pool, fuller);
 }
 
 /* One buffer per active zone: only a FULL zone still being programmed can be in the way. */
-static uint32_t choose_per_zone(const struct superpage_pool *pool, const struct extent *ext)
+static uint32_t choose_per_zone(const struct superpage_pool *pool, const struct zone *zone)
 {
-	(void)ext;
+	(void)zone;
 	return choose_free_or(pool, fewer_waiting);
 }
 
@@ -63,56 +61,17 @@ binding_fn *const binding_policies[HZ_BINDINGS] = {
 	[HZ_BIND_PER_ZONE] = choose_per_zone,
 };
 
-/* The pool of superpage buffers: owners and landing. */
-
-/* --- content --- */
-
-bool buffer_has_memory(const struct extent *ext) { return ext->buffer->bank; }
-
-bool buffer_wanted(const struct extent *ext) { return ext->buffer->bank && lt_load(&ext->buffer->bank->waiting); }
-
-uint32_t buffer_used(const struct extent *ext) { return ext->buffer->used; }
-
-bool buffer_partial(const struct extent *ext) { return units_partial(ext); }
-
-bool buffer_quiet(const struct extent *ext)
-{
-	const struct write_buffer *buffer = ext->buffer;
-
-	return !buffer || (!buffer->in_flight && !buffer->stage.pending && !buffer->fold.pending);
-}
-
-/* True if all units are in registers, and the staged part of a partial one is in SLC. */
-static bool superpage_loaded(const struct extent *ext)
-{
-	const struct write_buffer *buffer = ext->buffer;
-	const struct flush_unit *next = &buffer->unit[buffer->next];
-
-	if (!buffer->bank || buffer->loading || buffer->stage.loading || buffer->fold.pending || next->state == UNIT_FULL)
-		return false;
-	return !units_partial(ext) || ext->staged >= ext->landed || (buffer->stage.pending && buffer->stage.to == ext->landed);
-}
-
-bool buffer_lend(struct ftl_worker *self, struct extent *ext) { return superpage_loaded(ext) && bank_lend(self, ext); }
-
-bool buffer_ready(const struct extent *ext)
-{
-	const struct write_buffer *buffer = ext->buffer;
-
-	return buffer && !buffer->in_flight && buffer->unit[buffer->oldest].state == UNIT_FULL;
-}
-
-/* --- all of them --- */
+/* All of them. */
 
 uint32_t buffer_count(const struct ftl *ftl) { return ftl->buffers->count + (banks_are_lent(ftl) ? ftl->buffers->buffers : 0); }
 
 uint32_t buffer_first(const struct ftl *ftl, bool backing) { return backing ? ftl->buffers->shared : 0; }
 
-struct extent *buffer_owner(struct ftl *ftl, uint32_t index)
+struct zone *buffer_owner(struct ftl *ftl, uint32_t index)
 {
 	struct superpage_pool *pool = ftl->buffers;
 	struct lt_lock_node node;
-	struct extent *owner;
+	struct zone *owner;
 
 	lt_lock_acquire(&pool->lock, &node);
 	owner = index < pool->count ? pool->bank[index].owner : pool->buffer[index - pool->count].lent;
@@ -149,10 +108,10 @@ const char *buffers_check(struct ftl *ftl)
 	const char *wrong = NULL;
 
 	for (uint32_t z = 0; z < ftl->all_zones; z++) {
-		const struct extent *ext = ftl->extent[z];
+		const struct zone *zone = &ftl->zones[z];
 
-		found += ext->buffer != NULL;
-		if (ext->buffer && (!ext->buffer->bank || ext->buffer->bank->owner != ext || ext->buffer->ext != ext))
+		found += zone->buffer != NULL;
+		if (zone->buffer && (!zone->buffer->bank || zone->buffer->bank->owner != zone || zone->buffer->zone != zone))
 			return "a zone is bound to a buffer that it does not own";
 	}
 	for (uint32_t i = 0; i < pool->count && !wrong; i++) {
@@ -164,7 +123,7 @@ const char *buffers_check(struct ftl *ftl)
 	return wrong || !ftl->space ? wrong : space_check(ftl);
 }
 
-/* --- construction --- */
+/* Construction. */
 
 static uint8_t **sectors_make(struct arena *arena, uint32_t count, uint32_t bytes)
 {
@@ -253,125 +212,4 @@ void buffers_init(struct ftl *ftl, struct arena *arena)
 	handover_init(ftl, arena);
 	if (ftl->cfg->buffer_pool_bytes)
 		space_init(ftl, arena, pool->count);
-}
-
-/* Landing: accepted data come into the buffer at the extent's fill position. */
-
-/* A ring without free places is programmed. Backing zones are not guarded: the map knows their places only once on flash. */
-uint32_t buffer_room(struct ftl_worker *self, struct extent *ext, const struct ftl_request *req, uint32_t most)
-{
-	const struct flush_unit *unit = units_fill(ext);
-	uint32_t room;
-
-	if (!unit) {
-		ext->program_to = ext->landed;
-		return 0;
-	}
-	room = min_u32(most, min_u32(unit->end, ext->capacity) - ext->landed);
-	return self->ftl->space ? space_lend(self, ext, room, (req->flags & FTL_FUA) && !extent_is_backing(ext)) : room;
-}
-
-/* noinline: registers are saved while the clock stands. */
-static __attribute__((noinline)) void copy_sectors(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
-{
-	const struct write_buffer *buffer = ext->buffer;
-	uint32_t at = io_of((struct ftl_request *)req)->done * HZ_SECTOR_BYTES;
-
-	for (uint32_t i = 0; i < sectors; i++) {
-		uint32_t slot = ext->landed_slot + i;
-
-		if (req->op == FTL_WRITE_ZEROES)
-			bulk_fill(buffer->memory[slot], 0, HZ_SECTOR_BYTES);
-		else
-			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->memory[slot], HZ_SECTOR_BYTES);
-		if (ext->ftl->cfg->protection != HZ_PROTECTION_NONE)
-			protect_land(req, at / HZ_SECTOR_BYTES + i, buffer->memory[slot]);
-		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(ext->start + ext->landed + i),
-						     .generation = ext->generation,
-						     .kind = HZ_OOB_DATA };
-	}
-	if (ext->ftl->keeper)
-		space_note(ext, sectors);
-}
-
-struct hz_oob *buffer_copy_in(struct extent *ext, const struct ftl_request *req, uint32_t sectors)
-{
-	clock_freeze();
-	copy_sectors(ext, req, sectors);
-	clock_thaw();
-	return &ext->buffer->oob[ext->landed_slot];
-}
-
-/* Padding of a backing zone has no generation: sequence numbers tell its sectors from data. noinline: landing_landed saves no registers. */
-__attribute__((noinline)) void buffer_pad(struct ftl_worker *self, struct extent *ext)
-{
-	struct flush_unit *unit = units_partial(ext);
-	uint32_t slot = ext->landed_slot, program = extent_program_sectors(ext);
-	bool backing = extent_is_backing(ext);
-	uint64_t sequence;
-
-	unit->state = UNIT_FULL;
-	unit->data_end = ext->landed;
-	unit->end = unit->start;
-	while (unit->end < ext->landed)
-		unit->end += program;
-	sequence = backing ? sequence_take(ext->ftl, unit->end - ext->landed) : 0;
-	clock_freeze();
-	for (uint32_t at = ext->landed; at < unit->end; at++, slot++) {
-		if (ext->ftl->space)
-			ext->buffer->memory[slot] = ext->ftl->zero_sector;
-		else
-			bulk_fill(ext->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
-		ext->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++,
-							  .lpa = (uint32_t)(ext->start + at),
-							  .generation = backing ? UINT32_MAX : ext->generation,
-							  .kind = HZ_OOB_PAD };
-	}
-	clock_thaw();
-	self->counters.buffer_flushes_finish++;
-}
-
-/* The zone's last superpage need not be whole. */
-static void no_more_lands(struct extent *ext)
-{
-	if (ext->ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE)
-		ext->program_to = ext->landed;
-}
-
-void buffer_landed(struct ftl_worker *self, struct extent *ext, uint32_t sectors, uint64_t landed_ns)
-{
-	struct flush_unit *unit = unit_of(ext, ext->landed_slot);
-	struct ftl *ftl = ext->ftl;
-
-	unit->not_before_ns = landed_ns > unit->not_before_ns ? landed_ns : unit->not_before_ns;
-	ext->landed += sectors;
-	ext->landed_slot += sectors;
-	if (ftl->space)
-		space_landed(ext);
-	if (ext->landed == unit->end) {
-		unit->state = UNIT_FULL;
-		unit->data_end = unit->end;
-		if (unit->ends_superpage)
-			ext->program_to = ext->landed;
-	} else if (ext->landed == ext->capacity) {
-		buffer_pad(self, ext);
-	}
-	if (ext->landed == ext->capacity)
-		no_more_lands(ext);
-	if (ext->landed_slot == ftl->ring_sectors)
-		ext->landed_slot = 0;
-	ext->buffer->used += sectors;
-	if (ftl->cfg->buffer_idle_ns)
-		idle_touch(self, ext);
-	lt_store(&ext->buffer->bank->fill, ext->landed - extent_on_flash(ext));
-}
-
-void buffer_copy_out(const struct extent *ext, struct ftl_request *req, uint32_t offset, uint32_t sectors)
-{
-	uint32_t slot = extent_slot(ext, offset);
-
-	for (uint32_t i = 0; i < sectors; i++) {
-		answer_sector(req, io_of(req)->done + i, ext->buffer->memory[slot]);
-		slot = slot + 1 == ext->ftl->ring_sectors ? 0 : slot + 1;
-	}
 }

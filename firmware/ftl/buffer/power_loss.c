@@ -15,7 +15,7 @@ struct keeper {
 };
 
 /* Gather sectors [at, at + count) of the zone; those from `end` on are filler. */
-static void keep_gather(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, uint32_t end)
+static void keep_gather(struct ftl *ftl, const struct zone *zone, uint32_t at, uint32_t count, uint32_t end)
 {
 	const struct keeper *keeper = ftl->keeper;
 	uint64_t sequence = sequence_take(ftl, count);
@@ -23,11 +23,11 @@ static void keep_gather(struct ftl *ftl, const struct extent *ext, uint32_t at, 
 	for (uint32_t i = 0; i < count; i++) {
 		bool data = at + i < end;
 
-		keeper->memory[i] = data ? ext->buffer->memory[extent_slot(ext, at + i)] : ftl->zero_sector;
+		keeper->memory[i] = data ? zone->buffer->memory[zone_slot(zone, at + i)] : ftl->zero_sector;
 		keeper->oob[i] = (struct hz_oob){ .sequence = sequence + i, .kind = data ? HZ_OOB_DATA : HZ_OOB_PAD };
 		if (data) {
-			keeper->oob[i].lpa = (uint32_t)(ext->start + at + i);
-			keeper->oob[i].generation = ext->generation;
+			keeper->oob[i].lpa = (uint32_t)(zone->start + at + i);
+			keeper->oob[i].generation = zone->generation;
 		}
 	}
 }
@@ -58,15 +58,15 @@ static bool keep_elsewhere(struct ftl *ftl, uint32_t count)
 
 /* Program whole units from `placed` on until a program fails; returns the offset of the rest, to be dumped to SLC. Some may be at their
  * place already, with their completion not yet delivered. */
-static uint32_t keep_in_place(struct ftl *ftl, const struct extent *ext)
+static uint32_t keep_in_place(struct ftl *ftl, const struct zone *zone)
 {
-	uint32_t at = ext->placed, unit = ftl->unit_sectors;
+	uint32_t at = zone->placed, unit = ftl->unit_sectors;
 
-	if (ext->superblock == SUPERBLOCK_NONE || ext->relocate)
+	if (zone->superblock == SUPERBLOCK_NONE || zone->condition == ZONE_BROKEN)
 		return at;
-	while (at + unit <= ext->guarded && tsu_keep_is_next(ftl->tsu, extent_place(ext, at))) {
-		keep_gather(ftl, ext, at, unit, at + unit);
-		if (keep_program(ftl, extent_place(ext, at), unit) != NAND_OK)
+	while (at + unit <= zone->guarded && tsu_keep_is_next(ftl->tsu, zone_place(zone, at))) {
+		keep_gather(ftl, zone, at, unit, at + unit);
+		if (keep_program(ftl, zone_place(zone, at), unit) != NAND_OK)
 			break;
 		at += unit;
 	}
@@ -74,19 +74,19 @@ static uint32_t keep_in_place(struct ftl *ftl, const struct extent *ext)
 }
 
 /* Sectors outside the ring are staged: [0, resident) is on flash. */
-static bool keep_extent(struct ftl *ftl, const struct extent *ext)
+static bool keep_zone(struct ftl *ftl, const struct zone *zone)
 {
-	uint32_t flash = extent_on_flash(ext), from = flash > ext->resident ? flash : ext->resident;
+	uint32_t flash = zone_on_flash(zone), from = flash > zone->resident ? flash : zone->resident;
 	uint32_t at = from, unit = ftl->cfg->slc_program_sectors;
 	bool kept = true;
 
-	if (!ext->buffer || at >= ext->guarded || ext->failed)
+	if (!zone->buffer || at >= zone->guarded || zone_failed(zone))
 		return true;
-	if (ftl->cfg->plp_flush == HZ_PLP_IN_PLACE && ext->resident <= ext->placed)
-		at = keep_in_place(ftl, ext);
-	tsu_keep_count(ftl->tsu, ext->guarded - from, at > from ? (at - from) / ftl->unit_sectors : 0);
-	for (; kept && at < ext->guarded; at += unit) {
-		keep_gather(ftl, ext, at, unit, ext->guarded);
+	if (ftl->cfg->plp_flush == HZ_PLP_IN_PLACE && zone->resident <= zone->placed)
+		at = keep_in_place(ftl, zone);
+	tsu_keep_count(ftl->tsu, zone->guarded - from, at > from ? (at - from) / ftl->unit_sectors : 0);
+	for (; kept && at < zone->guarded; at += unit) {
+		keep_gather(ftl, zone, at, unit, zone->guarded);
 		kept = keep_elsewhere(ftl, unit);
 	}
 	return kept;
@@ -100,16 +100,16 @@ static void keep_run(void *ctx)
 	space_close(ftl);
 	slc_keep_begin(ftl);
 	for (uint32_t z = 0; kept && z < ftl->zone_count; z++) {
-		struct extent *ext = ftl->extent[z];
+		struct zone *zone = &ftl->zones[z];
 		struct lt_lock_node node;
 
-		lt_lock_acquire(&ext->lock, &node);
-		kept = keep_extent(ftl, ext);
-		lt_lock_release(&ext->lock, &node);
+		lt_lock_acquire(&zone->lock, &node);
+		kept = keep_zone(ftl, zone);
+		lt_lock_release(&zone->lock, &node);
 	}
 }
 
-static void belated_gather(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, const uint32_t *place)
+static void belated_gather(struct ftl *ftl, const struct zone *zone, uint32_t at, uint32_t count, const uint32_t *place)
 {
 	const struct keeper *keeper = ftl->keeper;
 	struct nand *media = tsu_keep_media(ftl->tsu);
@@ -118,20 +118,20 @@ static void belated_gather(struct ftl *ftl, const struct extent *ext, uint32_t a
 		keeper->memory[i] = i < count ? media->ops->kept(media, place[i], &keeper->oob[i]) : ftl->zero_sector;
 		keeper->oob[i] = (struct hz_oob){ .sequence = ++ftl->mount_sequence, .kind = i < count ? HZ_OOB_DATA : HZ_OOB_PAD };
 		if (i < count) {
-			keeper->oob[i].lpa = (uint32_t)(ext->start + at + i);
-			keeper->oob[i].generation = ext->generation;
+			keeper->oob[i].lpa = (uint32_t)(zone->start + at + i);
+			keeper->oob[i].generation = zone->generation;
 		}
 	}
 }
 
-ppa_t keep_belated(struct ftl *ftl, const struct extent *ext, uint32_t at, uint32_t count, const uint32_t *place)
+ppa_t keep_belated(struct ftl *ftl, const struct zone *zone, uint32_t at, uint32_t count, const uint32_t *place)
 {
 	uint32_t unit = ftl->slc->unit_sectors;
 	struct sgl data = { ftl->keeper->memory, 0, unit * HZ_SECTOR_BYTES };
 	enum nand_status status = NAND_PROGRAM_FAILED;
 	ppa_t ppa = PPA_NONE;
 
-	belated_gather(ftl, ext, at, count, place);
+	belated_gather(ftl, zone, at, count, place);
 	while (status == NAND_PROGRAM_FAILED && (ppa = slc_belated_place(ftl)) != PPA_NONE)
 		status = tsu_keep_belated(ftl->tsu, ppa, unit, &data, ftl->keeper->oob);
 	return status == NAND_OK ? ppa : PPA_NONE;

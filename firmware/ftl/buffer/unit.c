@@ -1,45 +1,47 @@
-/* Flush units: programmed in order to their place, staged in SLC when they are not complete, folded back from there. */
+/* Flush units of a write buffer: data land in them, and are programmed in order to their place. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/buffer_internal.h"
 #include "buffer/memory.h"
 #include "buffer/staged.h"
+#include "lt/bulk.h"
 #include "map/l2p.h"
 #include "places/places.h"
+#include "request/host_data.h"
 #include "slc/slc.h"
 
 /* The flush units of a superpage buffer: bound, filled, programmed in order. */
 
-void units_note_fill(struct extent *ext)
+void units_note_fill(struct zone *zone)
 {
-	if (ext->buffer->bank)
-		lt_store(&ext->buffer->bank->fill, ext->landed - extent_on_flash(ext));
-	if (extent_is_backing(ext))
-		lt_store(&ext->places->durable, extent_on_flash(ext));
+	if (zone->buffer->bank)
+		lt_store(&zone->buffer->bank->fill, zone->landed - zone_on_flash(zone));
+	if (zone_is_backing(zone))
+		lt_store(&zone->places->durable, zone_on_flash(zone));
 }
 
-static void unit_open(struct extent *ext, struct flush_unit *unit, uint32_t start)
+static void unit_open(struct zone *zone, struct flush_unit *unit, uint32_t start)
 {
-	const struct unit_grid *grid = units_grid(ext);
+	const struct unit_grid *grid = units_grid(zone);
 
 	unit->state = UNIT_FILLING;
 	unit->failed = unit->staged = unit->folded = false;
 	unit->not_before_ns = 0;
 	unit->start = start;
-	unit->end = start + grid->sectors - grid->slot_in_unit[extent_slot(ext, start)];
+	unit->end = start + grid->sectors - grid->slot_in_unit[zone_slot(zone, start)];
 }
 
 /* Mark staged sectors: of one partial unit after a hand-over, of any unit after a power cut. */
-static void bind_staged(struct extent *ext)
+static void bind_staged(struct zone *zone)
 {
-	uint32_t start = ext->placed;
+	uint32_t start = zone->placed;
 
-	while (start < ext->landed) {
-		struct flush_unit *unit = unit_of(ext, extent_slot(ext, start));
+	while (start < zone->landed) {
+		struct flush_unit *unit = unit_of(zone, zone_slot(zone, start));
 
-		unit_open(ext, unit, start);
+		unit_open(zone, unit, start);
 		start = unit->end;
 		unit->staged = true;
-		if (unit->end <= ext->landed) {
+		if (unit->end <= zone->landed) {
 			unit->state = UNIT_FULL;
 			unit->data_end = unit->end;
 		}
@@ -47,160 +49,239 @@ static void bind_staged(struct extent *ext)
 }
 
 /* Resume the fill position; staged sectors stay in SLC. */
-void units_bind(struct extent *ext, struct write_buffer *buffer)
+void units_bind(struct zone *zone, struct write_buffer *buffer)
 {
-	ext->buffer = buffer;
-	ext->resident = ext->landed;
-	buffer->ext = ext;
-	buffer->oldest = buffer->next = units_grid(ext)->slot_unit[extent_slot(ext, ext->placed)];
+	zone->buffer = buffer;
+	zone->resident = zone->landed;
+	buffer->zone = zone;
+	buffer->oldest = buffer->next = units_grid(zone)->slot_unit[zone_slot(zone, zone->placed)];
 	buffer->used = 0;
-	staged_bind(ext, buffer->staged);
-	bind_staged(ext);
-	units_note_fill(ext);
+	staged_bind(zone, buffer->staged);
+	bind_staged(zone);
+	units_note_fill(zone);
 }
 
-void units_drop(struct ftl_worker *self, struct extent *ext)
+void units_drop(struct ftl_worker *self, struct zone *zone)
 {
 	if (self->ftl->space) {
-		self->counters.dropped_sectors += ext->landed - extent_on_flash(ext);
-		space_give(self, ext, ext->placed, ext->landed);
+		self->counters.dropped_sectors += zone->landed - zone_on_flash(zone);
+		space_give(self, zone, zone->placed, zone->landed);
 	}
-	ext->guarded = 0;
-	staged_unbind(ext);
-	for (uint32_t i = 0; i < ext->ftl->buffers->units; i++)
-		ext->buffer->unit[i].state = UNIT_EMPTY;
-	if (ext->buffer->bank)
-		lt_store(&ext->buffer->bank->fill, 0);
-	ext->resident = ext->landed;
-	ext->buffer = NULL;
+	zone->guarded = 0;
+	staged_unbind(zone);
+	for (uint32_t i = 0; i < zone->ftl->buffers->units; i++)
+		zone->buffer->unit[i].state = UNIT_EMPTY;
+	if (zone->buffer->bank)
+		lt_store(&zone->buffer->bank->fill, 0);
+	zone->resident = zone->landed;
+	zone->buffer = NULL;
 }
 
-struct flush_unit *units_fill(struct extent *ext)
+struct flush_unit *units_fill(struct zone *zone)
 {
-	struct flush_unit *unit = unit_of(ext, ext->landed_slot);
+	struct flush_unit *unit = unit_of(zone, zone->landed_slot);
 
-	if (ext->landed >= ext->body && !extent_in_patch(ext))
+	if (zone->landed >= zone->body && !zone_in_patch(zone))
 		return NULL;
 	if (unit->state == UNIT_EMPTY)
-		unit_open(ext, unit, ext->landed);
+		unit_open(zone, unit, zone->landed);
 	return unit->state == UNIT_FILLING ? unit : NULL;
 }
 
-struct flush_unit *units_partial(const struct extent *ext)
+struct flush_unit *units_partial(const struct zone *zone)
 {
-	struct flush_unit *unit = unit_of(ext, ext->landed_slot);
+	struct flush_unit *unit = unit_of(zone, zone->landed_slot);
 
 	return unit->state == UNIT_FILLING ? unit : NULL;
 }
 
-void buffer_restart(struct extent *ext)
+void buffer_restart(struct zone *zone)
 {
-	struct write_buffer *buffer = ext->buffer;
+	struct write_buffer *buffer = zone->buffer;
 
 	if (!buffer)
 		return;
-	for (uint32_t i = 0; i < units_grid(ext)->units; i++) {
+	for (uint32_t i = 0; i < units_grid(zone)->units; i++) {
 		struct flush_unit *unit = &buffer->unit[i];
 
 		if (unit->state == UNIT_DONE)
 			unit->state = UNIT_FULL;
-		if (ext->reread && unit->state == UNIT_FULL)
-			unit->not_before_ns = clock_now_ns() + ext->ftl->buffers->reread_ns;
+		if (zone->reread && unit->state == UNIT_FULL)
+			unit->not_before_ns = clock_now_ns() + zone->ftl->buffers->reread_ns;
 	}
-	ext->reread = false;
+	zone->reread = false;
 	buffer->next = buffer->oldest;
 }
 
-/* --- programming --- */
+/* What is in the buffer. */
 
-/* Retire in order: [0, placed) must have no hole, also after a power cut. */
-static void retire_units(struct ftl_worker *self, struct extent *ext)
+bool buffer_has_memory(const struct zone *zone) { return zone->buffer->bank; }
+
+bool buffer_wanted(const struct zone *zone) { return zone->buffer->bank && lt_load(&zone->buffer->bank->waiting); }
+
+uint32_t buffer_used(const struct zone *zone) { return zone->buffer->used; }
+
+bool buffer_partial(const struct zone *zone) { return units_partial(zone); }
+
+bool buffer_quiet(const struct zone *zone)
 {
-	struct write_buffer *buffer = ext->buffer;
-	uint32_t units = units_grid(ext)->units;
-	struct flush_unit *unit;
+	const struct write_buffer *buffer = zone->buffer;
 
-	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
-		l2p_map_run(self, ext, unit->start, unit->data_end - unit->start, extent_place(ext, unit->start), unit->staged);
-		if (unit->staged)
-			staged_drop(self, ext, unit->start, unit->data_end - unit->start);
-		if (self->ftl->space)
-			space_give(self, ext, unit->start, unit->data_end);
-		ext->placed = unit->data_end;
-		if (ext->resident < unit->data_end)
-			ext->resident = unit->data_end;
-		unit->state = UNIT_EMPTY;
-		buffer->oldest = buffer->oldest + 1 == units ? 0 : buffer->oldest + 1;
-		self->counters.buffer_flushes_full++;
-	}
-	if (ext->placed >= ext->home)
-		extent_came_home(ext);
-	units_note_fill(ext);
+	return !buffer || (!buffer->in_flight && !buffer->stage.pending && !buffer->fold.pending);
 }
 
-/* A program failed. This unit and all later ones are still in the ring, or in the registers that the ring stands for, and are read out
- * of those once a bank is available. They are reprogrammed in a fresh superblock. */
-static void unit_done(struct ftl_worker *self, struct extent *ext, struct flush_unit *unit)
+/* True if all units are in registers, and the staged part of a partial one is in SLC. */
+static bool superpage_loaded(const struct zone *zone)
 {
-	ext->buffer->in_flight--;
-	if (unit->failed && !ext->buffer->bank)
-		ext->reread = true;
-	unit->state = UNIT_DONE;
-	if (unit->failed) {
-		unit->failed = false;
+	const struct write_buffer *buffer = zone->buffer;
+	const struct flush_unit *next = &buffer->unit[buffer->next];
+
+	if (!buffer->bank || buffer->loading || buffer->stage.loading || buffer->fold.pending || next->state == UNIT_FULL)
+		return false;
+	return !units_partial(zone) || zone->staged >= zone->landed || (buffer->stage.pending && buffer->stage.to == zone->landed);
+}
+
+bool buffer_lend(struct ftl_worker *self, struct zone *zone) { return superpage_loaded(zone) && bank_lend(self, zone); }
+
+bool buffer_ready(const struct zone *zone)
+{
+	const struct write_buffer *buffer = zone->buffer;
+
+	return buffer && !buffer->in_flight && buffer->unit[buffer->oldest].state == UNIT_FULL;
+}
+
+void buffer_copy_out(const struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t sectors)
+{
+	uint32_t slot = zone_slot(zone, offset);
+
+	for (uint32_t i = 0; i < sectors; i++) {
+		answer_sector(req, io_of(req)->done + i, zone->buffer->memory[slot]);
+		slot = slot + 1 == zone->ftl->ring_sectors ? 0 : slot + 1;
+	}
+}
+
+/* Landing: accepted data come into the buffer at the zone's fill position. */
+
+/* A ring without free places is programmed. Backing zones are not guarded: the map knows their places only once on flash. */
+uint32_t buffer_room(struct ftl_worker *self, struct zone *zone, const struct ftl_request *req, uint32_t most)
+{
+	const struct flush_unit *unit = units_fill(zone);
+	uint32_t room;
+
+	if (!unit) {
+		zone->program_to = zone->landed;
+		return 0;
+	}
+	room = min_u32(most, min_u32(unit->end, zone->capacity) - zone->landed);
+	return self->ftl->space ? space_lend(self, zone, room, (req->flags & FTL_FUA) && !zone_is_backing(zone)) : room;
+}
+
+/* noinline: registers are saved while the clock stands. */
+static __attribute__((noinline)) void copy_sectors(struct zone *zone, const struct ftl_request *req, uint32_t sectors)
+{
+	const struct write_buffer *buffer = zone->buffer;
+	uint32_t at = io_of((struct ftl_request *)req)->done * HZ_SECTOR_BYTES;
+
+	for (uint32_t i = 0; i < sectors; i++) {
+		uint32_t slot = zone->landed_slot + i;
+
+		if (req->op == FTL_WRITE_ZEROES)
+			bulk_fill(buffer->memory[slot], 0, HZ_SECTOR_BYTES);
+		else
+			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->memory[slot], HZ_SECTOR_BYTES);
+		if (zone->ftl->cfg->protection != HZ_PROTECTION_NONE)
+			protect_land(req, at / HZ_SECTOR_BYTES + i, buffer->memory[slot]);
+		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + zone->landed + i),
+						     .generation = zone->generation,
+						     .kind = HZ_OOB_DATA };
+	}
+	if (zone->ftl->keeper)
+		space_note(zone, sectors);
+}
+
+struct hz_oob *buffer_copy_in(struct zone *zone, const struct ftl_request *req, uint32_t sectors)
+{
+	clock_freeze();
+	copy_sectors(zone, req, sectors);
+	clock_thaw();
+	return &zone->buffer->oob[zone->landed_slot];
+}
+
+/* Padding of a backing zone has no generation: sequence numbers tell its sectors from data. noinline: landing_landed saves no registers. */
+__attribute__((noinline)) void buffer_pad(struct ftl_worker *self, struct zone *zone)
+{
+	struct flush_unit *unit = units_partial(zone);
+	uint32_t slot = zone->landed_slot, program = zone_program_sectors(zone);
+	bool backing = zone_is_backing(zone);
+	uint64_t sequence;
+
+	unit->state = UNIT_FULL;
+	unit->data_end = zone->landed;
+	unit->end = unit->start;
+	while (unit->end < zone->landed)
+		unit->end += program;
+	sequence = backing ? sequence_take(zone->ftl, unit->end - zone->landed) : 0;
+	clock_freeze();
+	for (uint32_t at = zone->landed; at < unit->end; at++, slot++) {
+		if (zone->ftl->space)
+			zone->buffer->memory[slot] = zone->ftl->zero_sector;
+		else
+			bulk_fill(zone->buffer->memory[slot], 0, HZ_SECTOR_BYTES);
+		zone->buffer->oob[slot] = (struct hz_oob){ .sequence = sequence++,
+							   .lpa = (uint32_t)(zone->start + at),
+							   .generation = backing ? UINT32_MAX : zone->generation,
+							   .kind = HZ_OOB_PAD };
+	}
+	clock_thaw();
+	self->counters.buffer_flushes_finish++;
+}
+
+/* The zone's last superpage need not be whole. */
+static void no_more_lands(struct zone *zone)
+{
+	if (zone->ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE)
+		zone->program_to = zone->landed;
+}
+
+void buffer_landed(struct ftl_worker *self, struct zone *zone, uint32_t sectors, uint64_t landed_ns)
+{
+	struct flush_unit *unit = unit_of(zone, zone->landed_slot);
+	struct ftl *ftl = zone->ftl;
+
+	unit->not_before_ns = landed_ns > unit->not_before_ns ? landed_ns : unit->not_before_ns;
+	zone->landed += sectors;
+	zone->landed_slot += sectors;
+	if (ftl->space)
+		space_landed(zone);
+	if (zone->landed == unit->end) {
 		unit->state = UNIT_FULL;
-		ext->relocate = true;
-		*(extent_in_patch(ext) ? &ext->bad_patch : &ext->bad_superblock) = true;
+		unit->data_end = unit->end;
+		if (unit->ends_superpage)
+			zone->program_to = zone->landed;
+	} else if (zone->landed == zone->capacity) {
+		buffer_pad(self, zone);
 	}
-	retire_units(self, ext);
-	extent_pump(self, ext);
+	if (zone->landed == zone->capacity)
+		no_more_lands(zone);
+	if (zone->landed_slot == ftl->ring_sectors)
+		zone->landed_slot = 0;
+	zone->buffer->used += sectors;
+	if (ftl->cfg->buffer_idle_ns)
+		idle_touch(self, zone);
+	lt_store(&zone->buffer->bank->fill, zone->landed - zone_on_flash(zone));
 }
 
-/* The buffer's memory may be wanted by another zone already. */
-static void part_loaded(struct ftl_worker *self, struct buffer_txn *part)
+/* Program: complete units go to their place, in order. */
+
+static void unit_loaded(struct tsu_txn *txn);
+static void unit_programmed(struct tsu_txn *txn);
+
+static void unit_program(struct ftl_worker *self, struct zone *zone, struct flush_unit *unit)
 {
-	struct write_buffer *buffer = part->buffer;
-
-	part->txn.loaded = NULL;
-	if (--part->unit->loading == 0 && --buffer->loading == 0 && buffer->bank && lt_load(&buffer->bank->waiting))
-		extent_pump(self, buffer->ext);
-}
-
-static void unit_loaded(struct tsu_txn *txn)
-{
-	struct buffer_txn *part = (struct buffer_txn *)txn;
-	struct extent *ext = part->buffer->ext;
-	struct lt_lock_node node;
-
-	lt_lock_acquire(&ext->lock, &node);
-	part_loaded(worker_of(txn), part);
-	lt_lock_release(&ext->lock, &node);
-}
-
-static void unit_programmed(struct tsu_txn *txn)
-{
-	struct buffer_txn *part = (struct buffer_txn *)txn;
-	struct ftl_worker *self = worker_of(txn);
-	struct extent *ext = part->buffer->ext;
-	struct lt_lock_node node;
-
-	if (txn->status == NAND_POWER_OFF)
-		return;
-	lt_lock_acquire(&ext->lock, &node);
-	part->unit->failed |= txn->status != NAND_OK;
-	if (txn->loaded)
-		part_loaded(self, part);
-	if (--part->unit->pending == 0)
-		unit_done(self, ext, part->unit);
-	lt_lock_release(&ext->lock, &node);
-}
-
-static void unit_program(struct ftl_worker *self, struct extent *ext, struct flush_unit *unit)
-{
-	struct ftl *ftl = ext->ftl;
-	struct write_buffer *buffer = ext->buffer;
+	struct ftl *ftl = zone->ftl;
+	struct write_buffer *buffer = zone->buffer;
 	uint64_t sequence = sequence_take(ftl, unit->end - unit->start);
-	uint32_t slot = extent_slot(ext, unit->start), program = extent_program_sectors(ext);
+	uint32_t slot = zone_slot(zone, unit->start), program = zone_program_sectors(zone);
 	struct buffer_txn *part = unit->txn;
 	bool lent = banks_are_lent(ftl);
 
@@ -209,7 +290,7 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 	buffer->in_flight++;
 	buffer->loading += lent;
 	for (uint32_t at = unit->start; at < unit->end; at += program, slot += program, part++) {
-		for (uint32_t i = 0; i < program && !extent_is_backing(ext); i++) /* those have theirs since they landed */
+		for (uint32_t i = 0; i < program && !zone_is_backing(zone); i++) /* those have theirs since they landed */
 			buffer->oob[slot + i].sequence = sequence++;
 		part->buffer = buffer;
 		part->unit = unit;
@@ -218,10 +299,10 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 			.done = unit_programmed,
 			.loaded = lent ? unit_loaded : NULL,
 			.op = TSU_PROGRAM,
-			.cause = place_cause(ext, HZ_CAUSE_HOST),
-			.stream = (uint8_t)ext->index,
+			.cause = place_cause(zone, HZ_CAUSE_HOST),
+			.stream = (uint8_t)zone->index,
 			.sectors = (uint16_t)program,
-			.ppa = extent_place(ext, at),
+			.ppa = zone_place(zone, at),
 			.data = { &buffer->memory[slot], 0, program * HZ_SECTOR_BYTES },
 			.oob = &buffer->oob[slot],
 			.not_before_ns = unit->not_before_ns,
@@ -235,328 +316,147 @@ static void unit_program(struct ftl_worker *self, struct extent *ext, struct flu
 
 /* Per plane one program of the zone is in flight, the next row waits: programs submitted by two harts have no order (a worker on the
  * TSU's hart overtakes the others), and mount relies on it (mount_superblocks.c, may_be_torn). */
-static uint32_t most_ahead(const struct extent *ext)
+static uint32_t most_ahead(const struct zone *zone)
 {
-	return extent_in_patch(ext) ? ext->ftl->shape.planes * ext->ftl->cfg->slc_program_sectors : ext->ftl->superpage_sectors;
+	return zone_in_patch(zone) ? zone->ftl->shape.planes * zone->ftl->cfg->slc_program_sectors : zone->ftl->superpage_sectors;
 }
 
-/* Data stay until a superpage is complete (pool.c), or as long as the shared memory is not short: a zone reset meanwhile is never
+/* Data stay until a superpage is complete (buffer_landed), or as long as the shared memory is not short: a zone reset meanwhile is never
  * programmed. */
-static bool is_due(const struct extent *ext, const struct flush_unit *unit)
+static bool is_due(const struct zone *zone, const struct flush_unit *unit)
 {
-	return ext->ftl->flush_at_once || extent_is_backing(ext) || unit->start < ext->flush_to || unit->start < ext->program_to ||
-	       unit->start < ext->home || lt_load(&ext->buffer->bank->waiting);
+	return zone->ftl->flush_at_once || zone_is_backing(zone) || unit->start < zone->flush_to || unit->start < zone->program_to ||
+	       unit->start < zone->home || lt_load(&zone->buffer->bank->waiting);
 }
 
-static bool needs_fold(const struct extent *ext, const struct flush_unit *unit)
+static bool needs_fold(const struct zone *zone, const struct flush_unit *unit)
 {
-	return unit->staged && !unit->folded && ext->resident > unit->start;
+	return unit->staged && !unit->folded && zone->resident > unit->start;
 }
 
 /* Sectors are folded into the oldest unit only. noinline: units_program saves no registers. */
-static __attribute__((noinline)) void program_complete(struct ftl_worker *self, struct extent *ext)
+static __attribute__((noinline)) void program_complete(struct ftl_worker *self, struct zone *zone)
 {
-	struct write_buffer *buffer = ext->buffer;
+	struct write_buffer *buffer = zone->buffer;
 	struct flush_unit *unit;
 
-	while ((unit = &buffer->unit[buffer->next])->state == UNIT_FULL && unit->end - ext->placed <= most_ahead(ext)) {
-		if (!is_due(ext, unit))
+	while ((unit = &buffer->unit[buffer->next])->state == UNIT_FULL && unit->end - zone->placed <= most_ahead(zone)) {
+		if (!is_due(zone, unit))
 			return;
-		if (needs_fold(ext, unit)) {
+		if (needs_fold(zone, unit)) {
 			if (buffer->next == buffer->oldest)
-				fold_start(self, ext);
+				fold_start(self, zone);
 			return;
 		}
-		if (!extent_is_backing(ext) && !l2p_room(self, ext))
+		if (!zone_is_backing(zone) && !l2p_room(self, zone))
 			return;
-		unit_program(self, ext, unit);
-		buffer->next = buffer->next + 1 == units_grid(ext)->units ? 0 : buffer->next + 1;
+		unit_program(self, zone, unit);
+		buffer->next = buffer->next + 1 == units_grid(zone)->units ? 0 : buffer->next + 1;
 	}
 }
 
 /* The buffers share their memory. */
-static __attribute__((noinline)) void program_of_shared(struct ftl_worker *self, struct extent *ext)
+static __attribute__((noinline)) void program_of_shared(struct ftl_worker *self, struct zone *zone)
 {
-	if (space_pressed(ext))
-		ext->program_to = ext->landed;
-	program_complete(self, ext);
+	if (space_pressed(zone))
+		zone->program_to = zone->landed;
+	program_complete(self, zone);
 }
 
 /* Most writes complete no unit. */
-void buffer_program(struct ftl_worker *self, struct extent *ext)
+void buffer_program(struct ftl_worker *self, struct zone *zone)
 {
-	const struct write_buffer *buffer = ext->buffer;
+	const struct write_buffer *buffer = zone->buffer;
 
-	if (ext->relocate || ext->failed || buffer->stage.pending || !buffer->bank)
+	if (zone->condition != ZONE_SOUND || buffer->stage.pending || !buffer->bank)
 		return;
 	if (self->ftl->space)
-		program_of_shared(self, ext);
+		program_of_shared(self, zone);
 	else if (buffer->unit[buffer->next].state == UNIT_FULL)
-		program_complete(self, ext);
+		program_complete(self, zone);
 }
 
-/* Staging: the sectors of a partial unit go to the SLC log, because a request waits for their durability or a zone for the buffer. */
+/* Place: programmed units become [0, placed), in order. */
 
-static void stage_ended(struct ftl_worker *self, struct extent *ext)
+/* In order: [0, placed) must have no hole, also after a power cut. */
+static void place_units(struct ftl_worker *self, struct zone *zone)
 {
-	struct stage *stage = &ext->buffer->stage;
-
-	staged_map(self, ext, stage->from, stage->to);
-	if (stage->refused) {
-		ext->failed = true;
-	} else {
-		ext->staged = stage->to;
-		self->counters.slc_sectors += stage->to - stage->from;
-		units_note_fill(ext);
-	}
-	extent_pump(self, ext);
-}
-
-static void piece_crossed(struct ftl_worker *self, struct slc_write *piece)
-{
-	struct write_buffer *buffer = piece->context;
-
-	piece->txn.loaded = NULL;
-	if (--buffer->stage.loading == 0 && buffer->bank && lt_load(&buffer->bank->waiting))
-		extent_pump(self, buffer->ext);
-}
-
-static void piece_loaded(struct tsu_txn *txn)
-{
-	struct slc_write *piece = (struct slc_write *)txn;
-	struct extent *ext = ((struct write_buffer *)piece->context)->ext;
-	struct lt_lock_node node;
-
-	lt_lock_acquire(&ext->lock, &node);
-	piece_crossed(worker_of(txn), piece);
-	lt_lock_release(&ext->lock, &node);
-}
-
-static void piece_done(struct slc_write *piece)
-{
-	struct write_buffer *buffer = piece->context;
-	struct ftl_worker *self = worker_of(&piece->txn);
-	struct extent *ext = buffer->ext;
-	struct stage *stage = &buffer->stage;
-	uint32_t piece_sectors = ext->ftl->cfg->slc_program_sectors;
-	uint32_t at = stage->from + (uint32_t)(piece - stage->piece) * piece_sectors, rest = stage->to - at;
-	struct lt_lock_node node;
-
-	lt_lock_acquire(&ext->lock, &node);
-	if (piece->txn.loaded)
-		piece_crossed(self, piece);
-	if (piece->ppa == PPA_NONE)
-		stage->refused = true;
-	else
-		staged_put(ext->ftl, ext, at, rest < piece_sectors ? rest : piece_sectors, piece->ppa);
-	if (--stage->pending == 0)
-		stage_ended(self, ext);
-	lt_lock_release(&ext->lock, &node);
-}
-
-static void piece_write(struct ftl_worker *self, struct extent *ext, struct slc_write *piece, uint32_t at)
-{
-	struct ftl *ftl = ext->ftl;
-	struct write_buffer *buffer = ext->buffer;
-	uint32_t count = ftl->cfg->slc_program_sectors, slot = extent_slot(ext, at);
-	uint64_t sequence = sequence_take(ftl, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		bool data = at + i < buffer->stage.to;
-
-		piece->memory[i] = data ? buffer->memory[slot + i] : ftl->zero_sector;
-		piece->oob[i] = (struct hz_oob){ .sequence = sequence + i, .kind = data ? HZ_OOB_DATA : HZ_OOB_PAD };
-		if (data && extent_is_backing(ext)) {
-			piece->oob[i] = buffer->oob[slot + i];
-		} else if (data) {
-			piece->oob[i].lpa = (uint32_t)(ext->start + at + i);
-			piece->oob[i].generation = ext->generation;
-		}
-	}
-	piece->txn.owner = &self->thread;
-	piece->txn.loaded = banks_are_lent(ftl) ? piece_loaded : NULL;
-	piece->txn.not_before_ns = unit_of(ext, slot)->not_before_ns;
-	piece->stream = SLC_STAGE;
-	piece->cause = place_cause(ext, HZ_CAUSE_SLC);
-	piece->context = buffer;
-	piece->done = piece_done;
-	slc_write(self, piece);
-}
-
-void units_stage(struct ftl_worker *self, struct extent *ext, bool gives_way)
-{
-	struct write_buffer *buffer = ext->buffer;
+	struct write_buffer *buffer = zone->buffer;
+	uint32_t units = units_grid(zone)->units;
 	struct flush_unit *unit;
-	uint32_t from, pieces = 0;
 
-	if (buffer->stage.pending || ext->failed || !buffer->bank)
-		return;
-	unit = units_partial(ext);
-	if (!unit)
-		return;
-	from = ext->staged > unit->start ? ext->staged : unit->start;
-	if (from >= ext->landed || (!gives_way && ext->flush_to <= from))
-		return;
-	if (!extent_is_backing(ext) && !l2p_room(self, ext))
-		return;
-	self->counters.buffer_flushes_host += !gives_way && !ext->idle_flush;
-	self->counters.buffer_flushes_idle += !gives_way && ext->idle_flush;
-	self->counters.buffer_flushes_conflict += gives_way;
-	ext->staged_from = unit->start;
-	unit->staged = true;
-	buffer->stage.refused = false;
-	buffer->stage.from = from;
-	buffer->stage.to = ext->landed;
-	for (uint32_t at = from; at < ext->landed; at += ext->ftl->cfg->slc_program_sectors)
-		pieces++;
-	buffer->stage.pending = pieces;
-	buffer->stage.loading = banks_are_lent(ext->ftl) ? pieces : 0;
-	for (uint32_t i = 0; i < pieces; i++)
-		piece_write(self, ext, &buffer->stage.piece[i], from + i * ext->ftl->cfg->slc_program_sectors);
-}
-
-/* Folding: staged sectors of a complete unit come back from SLC into the buffer before it is programmed. */
-
-enum { FOLD_LOOKUP = 32 /* sectors per look-up */ };
-
-static void fold_read(struct ftl_worker *self, struct extent *ext);
-
-/* [unit start, this) is not in the ring. */
-static uint32_t fold_end_of(const struct extent *ext, const struct flush_unit *unit)
-{
-	return min_u32(ext->resident, min_u32(unit->end, ext->landed));
-}
-
-static void fold_end(struct ftl_worker *self, struct extent *ext)
-{
-	struct write_buffer *buffer = ext->buffer;
-	struct flush_unit *unit = &buffer->unit[buffer->oldest];
-
-	unit->state = UNIT_FULL;
-	if (!buffer->fold.failed) {
-		self->counters.fold_sectors += fold_end_of(ext, unit) - unit->start;
-		unit->folded = true;
-		if (ext->resident <= unit->end)
-			ext->resident = unit->start;
-	} else if (++buffer->fold.tries < SLC_READ_TRIES) {
-		unit->state = UNIT_FOLDING;
-		fold_read(self, ext);
-		return;
-	} else {
-		extent_fail(self, ext);
+	while ((unit = &buffer->unit[buffer->oldest])->state == UNIT_DONE) {
+		l2p_map_run(self, zone, unit->start, unit->data_end - unit->start, zone_place(zone, unit->start), unit->staged);
+		if (unit->staged)
+			staged_drop(self, zone, unit->start, unit->data_end - unit->start);
+		if (self->ftl->space)
+			space_give(self, zone, unit->start, unit->data_end);
+		zone->placed = unit->data_end;
+		if (zone->resident < unit->data_end)
+			zone->resident = unit->data_end;
+		unit->state = UNIT_EMPTY;
+		buffer->oldest = buffer->oldest + 1 == units ? 0 : buffer->oldest + 1;
+		self->counters.buffer_flushes_full++;
 	}
-	extent_pump(self, ext);
+	if (zone->placed >= zone->home)
+		zone_came_home(zone);
+	units_note_fill(zone);
 }
 
-static void fold_done(struct tsu_txn *txn)
+/* A program failed. This unit and all later ones are still in the ring, or in the registers that the ring stands for, and are read out
+ * of those once a bank is available. They are reprogrammed in a fresh superblock. */
+static void unit_done(struct ftl_worker *self, struct zone *zone, struct flush_unit *unit)
+{
+	zone->buffer->in_flight--;
+	if (unit->failed && !zone->buffer->bank)
+		zone->reread = true;
+	unit->state = UNIT_DONE;
+	if (unit->failed) {
+		unit->failed = false;
+		unit->state = UNIT_FULL;
+		if (!zone_failed(zone))
+			zone_become(zone, ZONE_BROKEN);
+		*(zone_in_patch(zone) ? &zone->bad_patch : &zone->bad_superblock) = true;
+	}
+	place_units(self, zone);
+	zone_pump(self, zone);
+}
+
+/* The buffer's memory may be wanted by another zone already. */
+static void part_loaded(struct ftl_worker *self, struct buffer_txn *part)
+{
+	struct write_buffer *buffer = part->buffer;
+
+	part->txn.loaded = NULL;
+	if (--part->unit->loading == 0 && --buffer->loading == 0 && buffer->bank && lt_load(&buffer->bank->waiting))
+		zone_pump(self, buffer->zone);
+}
+
+static void unit_loaded(struct tsu_txn *txn)
+{
+	struct buffer_txn *part = (struct buffer_txn *)txn;
+	struct zone *zone = part->buffer->zone;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->lock, &node);
+	part_loaded(worker_of(txn), part);
+	lt_lock_release(&zone->lock, &node);
+}
+
+static void unit_programmed(struct tsu_txn *txn)
 {
 	struct buffer_txn *part = (struct buffer_txn *)txn;
 	struct ftl_worker *self = worker_of(txn);
-	struct extent *ext = part->buffer->ext;
-	struct fold *fold = &part->buffer->fold;
+	struct zone *zone = part->buffer->zone;
 	struct lt_lock_node node;
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
-	slc_unpin(self, txn->ppa);
-	lt_lock_acquire(&ext->lock, &node);
-	fold->failed |= txn->status != NAND_OK;
-	if (--fold->pending == 0)
-		fold_end(self, ext);
-	lt_lock_release(&ext->lock, &node);
-}
-
-/* Sectors outside the ring are read from SLC. Their addresses are known. */
-static void fold_read(struct ftl_worker *self, struct extent *ext)
-{
-	struct ftl *ftl = ext->ftl;
-	struct write_buffer *buffer = ext->buffer;
-	struct flush_unit *unit = &buffer->unit[buffer->oldest];
-	struct fold *fold = &buffer->fold;
-	uint32_t count = fold_end_of(ext, unit) - unit->start, slot = extent_slot(ext, unit->start);
-
-	fold->failed = false;
-	fold->pending = count;
-	staged_read(ftl, ext, unit->start, count, fold->ppa);
-	for (uint32_t i = 0; i < count; i++, slot++) {
-		struct buffer_txn *part = &fold->txn[i];
-
-		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(ext->start + unit->start + i),
-						     .generation = ext->generation,
-						     .kind = HZ_OOB_DATA };
-		part->buffer = buffer;
-		if (fold->memory)
-			buffer->memory[slot] = fold->memory[i];
-		part->txn = (struct tsu_txn){
-			.owner = &self->thread,
-			.done = fold_done,
-			.op = TSU_READ,
-			.cause = HZ_CAUSE_FOLD,
-			.sectors = 1,
-			.ppa = fold->ppa[i],
-			.data = { &buffer->memory[slot], 0, HZ_SECTOR_BYTES },
-			.oob = extent_is_backing(ext) ? &buffer->oob[slot] : NULL,
-			.next = i + 1 < count ? &part[1].txn : NULL,
-		};
-	}
-	tsu_submit_list(ftl->tsu, &fold->txn->txn);
-}
-
-/* Sectors without a known address from `offset` on. */
-static uint32_t unknown_run(const struct extent *ext, uint32_t offset, uint32_t end)
-{
-	uint32_t count = 0;
-
-	while (offset + count < end && count < FOLD_LOOKUP && extent_staged(ext, offset + count) == PPA_NONE)
-		count++;
-	return count;
-}
-
-/* Look up sectors staged before the zone got this buffer. */
-static void fold_locate(struct ftl_worker *self, struct extent *ext)
-{
-	struct write_buffer *buffer = ext->buffer;
-	const struct flush_unit *unit = &buffer->unit[buffer->oldest];
-	uint32_t end = min_u32(fold_end_of(ext, unit), ext->staged_before), found;
-	ppa_t ppa[FOLD_LOOKUP];
-
-	io_of(&buffer->fold.request)->worker = self;
-	for (uint32_t o = unit->start; o < end; o += found) {
-		uint32_t count = unknown_run(ext, o, end);
-
-		found = count ? l2p_staged_read(self, &buffer->fold.request, ext, o, count, ppa) : 1;
-		if (!found)
-			return; /* the request waits, and comes back to fold_run */
-		if (count)
-			staged_found(ext, o, found, ppa);
-	}
-	l2p_leave(self, &buffer->fold.request);
-	fold_read(self, ext);
-}
-
-void fold_run(struct ftl_worker *self, struct ftl_request *req)
-{
-	struct extent *ext = ((struct write_buffer *)((char *)req - offsetof(struct write_buffer, fold.request)))->ext;
-	bool woken = io_of(req)->woken;
-	struct lt_lock_node node;
-
-	io_of(req)->woken = 0;
-	lt_lock_acquire(&ext->lock, &node);
-	fold_locate(self, ext);
-	lt_lock_release(&ext->lock, &node);
-	if (woken)
-		l2p_fetches_wake(self);
-}
-
-void fold_start(struct ftl_worker *self, struct extent *ext)
-{
-	struct write_buffer *buffer = ext->buffer;
-	struct fold *fold = &buffer->fold;
-
-	buffer->unit[buffer->oldest].state = UNIT_FOLDING;
-	fold->tries = 0;
-	fold->pending = 1;
-	memset(fold->request.work, 0, sizeof(struct ftl_io));
-	fold->request.op = FTL_FOLD;
-	fold_locate(self, ext);
+	lt_lock_acquire(&zone->lock, &node);
+	part->unit->failed |= txn->status != NAND_OK;
+	if (txn->loaded)
+		part_loaded(self, part);
+	if (--part->unit->pending == 0)
+		unit_done(self, zone, part->unit);
+	lt_lock_release(&zone->lock, &node);
 }

@@ -12,31 +12,31 @@
 /* False: lost; its record may be known or, if not, is of kind ERASED. */
 static bool read_record(const struct zone *zone, uint32_t offset, struct hz_oob *oob)
 {
-	ppa_t ppa = extent_where(&zone->ext, offset);
+	ppa_t ppa = zone_where(zone, offset);
 
 	if (ppa != PPA_NONE)
-		return tsu_read_now(zone->ext.ftl->tsu, ppa, 1, NULL, 0, oob) == NAND_OK;
+		return tsu_read_now(zone->ftl->tsu, ppa, 1, NULL, 0, oob) == NAND_OK;
 	oob->kind = HZ_OOB_ERASED;
 	return false;
 }
 
 static const char *check_mapped(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
-	const struct zone *zone = zone_of(place_extent(ftl, place));
+	const struct zone *zone = zone_of_place(ftl, place);
 	uint32_t offset = place_offset(ftl, place);
 	struct hz_oob oob;
 
-	if (zone >= ftl->zones + ftl->all_zones || offset >= (zone->ext.failed ? zone->ext.wp : zone->ext.landed))
+	if (zone >= ftl->zones + ftl->all_zones || offset >= (zone_failed(zone) ? zone->wp : zone->landed))
 		return "a conventional sector is mapped to a place that holds nothing";
-	if (zone->ext.places->lba[offset] != lba)
+	if (zone->places->lba[offset] != lba)
 		return "a place does not know the conventional sector that is mapped to it";
 	if (!place_valid(ftl, place))
 		return "a conventional sector is mapped to an invalid place";
-	if (offset >= extent_on_flash(&zone->ext) || offset % check_stride(ftl))
+	if (offset >= zone_on_flash(zone) || offset % check_stride(ftl))
 		return NULL;
 	if (!read_record(zone, offset, &oob) && oob.kind == HZ_OOB_ERASED)
 		return NULL; /* lost */
-	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->ext.start + offset || oob.host_lba != lba)
+	if (oob.kind != HZ_OOB_DATA || oob.lpa != zone->start + offset || oob.host_lba != lba)
 		return "the OOB record of a conventional sector names another LBA";
 	return NULL;
 }
@@ -61,16 +61,16 @@ static const char *check_backing(struct ftl *ftl, uint32_t number, uint64_t *val
 {
 	const struct zone *zone = &ftl->zones[ftl->zone_count + number];
 	const struct backing *info = &ftl->conventional->backing[number];
-	uint64_t state = lt_load(&info->state), bits = valid_bits(zone->ext.places, ftl->backing_capacity);
+	uint64_t state = lt_load(&info->state), bits = valid_bits(zone->places, ftl->backing_capacity);
 
 	*valid += bits;
-	if (bits != lt_load(&zone->ext.places->valid))
+	if (bits != lt_load(&zone->places->valid))
 		return "a backing zone's count of valid sectors is wrong";
 	if ((state == BACKING_ERASED) != (zone->state == NVME_ZS_EMPTY) && state != BACKING_OPEN)
 		return "an erased backing zone is not EMPTY, or an EMPTY one not in the list";
 	if (state == BACKING_ERASED && (bits || lt_load(&info->frontier) != FRONTIER_NONE))
 		return "an erased backing zone holds valid sectors or has a write frontier";
-	if (state == BACKING_SEALED && (zone->ext.buffer || extent_on_flash(&zone->ext) != zone->ext.landed))
+	if (state == BACKING_SEALED && (zone->buffer || zone_on_flash(zone) != zone->landed))
 		return "a sealed backing zone is not durable";
 	return state == BACKING_COLLECTING ? "a backing zone is being collected though nothing runs" : NULL;
 }
@@ -95,25 +95,25 @@ static const char *check_lists(struct ftl *ftl)
  * its original again, and both have the same data. */
 static const char *check_newest(struct ftl *ftl, const struct zone *zone)
 {
-	for (uint32_t o = 0; o < extent_on_flash(&zone->ext); o += check_stride(ftl)) {
+	for (uint32_t o = 0; o < zone_on_flash(zone); o += check_stride(ftl)) {
 		struct hz_oob oob, other;
 		uint32_t place;
 
-		if (place_valid(ftl, place_make(zone->ext.places, o)))
+		if (place_valid(ftl, place_make(zone->places, o)))
 			continue; /* named by the map, or about to be found obsolete */
 		read_record(zone, o, &oob);
 		if (oob.kind != HZ_OOB_DATA || oob.host_lba >= ftl->conventional_end)
 			continue;
-		if (zone->ext.failed && oob.stream == STREAM_COLLECT)
+		if (zone_failed(zone) && oob.stream == STREAM_COLLECT)
 			continue;
 		place = l2p_conv_peek(ftl, oob.host_lba);
 		if (place == L2P_UNMAPPED && trims_has(ftl, oob.host_lba))
 			continue;
 		if (place == L2P_UNMAPPED)
 			return "a conventional sector is on flash but not mapped";
-		if (place_offset(ftl, place) >= extent_on_flash(place_extent(ftl, place)))
+		if (place_offset(ftl, place) >= zone_on_flash(zone_of_place(ftl, place)))
 			continue;
-		read_record(zone_of(place_extent(ftl, place)), place_offset(ftl, place), &other);
+		read_record(zone_of_place(ftl, place), place_offset(ftl, place), &other);
 		if (other.kind == HZ_OOB_DATA && (other.host_lba != oob.host_lba || other.sequence < oob.sequence))
 			return "a conventional sector is mapped to a place that is not the newest";
 	}
@@ -127,7 +127,7 @@ static const char *check_map(struct ftl *ftl, uint32_t zone, uint64_t *mapped)
 	uint32_t offset = 0, count;
 	const char *error = NULL;
 
-	while (!error && (count = l2p_conv_mapped(ftl, ftl->extent[zone], &offset, sector)) != 0) {
+	while (!error && (count = l2p_conv_mapped(ftl, &ftl->zones[zone], &offset, sector)) != 0) {
 		*mapped += count;
 		for (uint32_t i = 0; !error && i < count; i++)
 			error = trims_has(ftl, sector[i].lba) ? "a deallocated sector is mapped"

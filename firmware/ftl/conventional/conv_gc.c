@@ -20,12 +20,12 @@ static uint64_t room_for_copies(struct ftl *ftl)
 	struct lt_lock_node node;
 
 	if (current) {
-		struct extent *ext = &backing_zone(ftl, (uint32_t)current - 1)->ext;
+		struct zone *zone = backing_zone(ftl, (uint32_t)current - 1);
 
-		lt_lock_acquire(&ext->lock, &node);
-		if (lt_load(&backing_of(ext)->frontier) == frontier)
-			left = ftl->backing_capacity - ext->wp;
-		lt_lock_release(&ext->lock, &node);
+		lt_lock_acquire(&zone->lock, &node);
+		if (lt_load(&backing_of(zone)->frontier) == frontier)
+			left = ftl->backing_capacity - zone->wp;
+		lt_lock_release(&zone->lock, &node);
 	}
 	return left + lt_load(&conv->free) * ftl->backing_capacity;
 }
@@ -79,7 +79,7 @@ static void collect_end(struct ftl_worker *self, enum backing_state victim_state
 {
 	struct conv_gc *gc = &self->ftl->conventional->gc;
 
-	lt_store(&backing_of(&gc->victim->ext)->state, victim_state);
+	lt_store(&backing_of(gc->victim)->state, victim_state);
 	collect_next(self);
 }
 
@@ -103,10 +103,10 @@ static void list_erased(struct ftl *ftl, struct zone *zone)
 	struct conventional *conv = ftl->conventional;
 	struct lt_lock_node node;
 
-	places_reset(ftl, zone->ext.places);
-	lt_store(&backing_of(&zone->ext)->state, BACKING_ERASED);
+	places_reset(ftl, zone->places);
+	lt_store(&backing_of(zone)->state, BACKING_ERASED);
 	lt_lock_acquire(&conv->lock, &node);
-	conv_list_erased(ftl, backing_number(&zone->ext));
+	conv_list_erased(ftl, backing_number(zone));
 	lt_lock_release(&conv->lock, &node);
 	conv_retry(ftl);
 }
@@ -131,13 +131,13 @@ static void was_flushed(struct ftl_request *req)
 	struct ftl_worker *self = collector_of(req);
 	struct conv_gc *gc = &self->ftl->conventional->gc;
 
-	if (req->status || lt_load(&gc->victim->ext.places->valid) || conv_may_miss(self->ftl->conventional)) {
+	if (req->status || lt_load(&gc->victim->places->valid) || conv_may_miss(self->ftl->conventional)) {
 		collect_end(self, BACKING_LOST);
 		return;
 	}
-	lt_store(&gc->victim->ext.places->reset_sequence, lt_load(&self->ftl->sequence) - 1);
+	lt_store(&gc->victim->places->reset_sequence, lt_load(&self->ftl->sequence) - 1);
 	lt_add(&self->ftl->places->resets, 1);
-	req->lba = gc->victim->ext.start;
+	req->lba = gc->victim->start;
 	collector_submit(self, FTL_ZONE_RESET, 0, was_reset);
 }
 
@@ -152,7 +152,7 @@ static void was_copied(struct ftl_request *req)
 		collect_batch(self);
 		return;
 	}
-	lt_store(&backing_of(&gc->victim->ext)->state, BACKING_SEALED);
+	lt_store(&backing_of(gc->victim)->state, BACKING_SEALED);
 	lt_store(&gc->busy, 0);
 	conv_despair(self->ftl);
 }
@@ -195,9 +195,9 @@ static ppa_t locate(struct ftl_worker *self, const struct zone *zone, uint32_t o
 {
 	ppa_t ppa;
 
-	if (offset < zone->ext.placed)
-		return extent_place(&zone->ext, offset);
-	l2p_staged_read(self, NULL, &zone->ext, offset, 1, &ppa);
+	if (offset < zone->placed)
+		return zone_place(zone, offset);
+	l2p_staged_read(self, NULL, zone, offset, 1, &ppa);
 	slc_pin(self->ftl, ppa);
 	return ppa;
 }
@@ -238,10 +238,10 @@ static void read_batch(struct ftl_worker *self)
 	struct tsu_txn *list;
 
 	gc->failed = false;
-	lt_lock_acquire(&gc->victim->ext.lock, &node);
+	lt_lock_acquire(&gc->victim->lock, &node);
 	readers_begin(gc->victim, 1);
 	list = make_reads(self);
-	lt_lock_release(&gc->victim->ext.lock, &node);
+	lt_lock_release(&gc->victim->lock, &node);
 	tsu_submit_list(self->ftl->tsu, list);
 }
 
@@ -249,7 +249,7 @@ static void read_batch(struct ftl_worker *self)
 static void collect_batch(struct ftl_worker *self)
 {
 	struct conv_gc *gc = &self->ftl->conventional->gc;
-	const struct place_zone *info = gc->victim->ext.places;
+	const struct place_zone *info = gc->victim->places;
 	uint32_t capacity = self->ftl->backing_capacity, at = gc->position;
 
 	for (gc->count = 0; gc->count < CONV_GC_BATCH && at < capacity; at++) {
@@ -274,7 +274,7 @@ static void collect(struct ftl_worker *self, struct zone *victim)
 {
 	struct conv_gc *gc = &self->ftl->conventional->gc;
 
-	lt_store(&backing_of(&victim->ext)->state, BACKING_COLLECTING);
+	lt_store(&backing_of(victim)->state, BACKING_COLLECTING);
 	gc->victim = victim;
 	gc->position = 0;
 	self->counters.conventional_gc_runs++;

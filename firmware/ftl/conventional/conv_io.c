@@ -31,10 +31,10 @@ static uint32_t run_of(const uint32_t *place, uint32_t count)
 /* Number of sectors at the front still at their places. Zone lock held. */
 static uint32_t still_there(const struct zone *zone, uint32_t offset, uint64_t lba, uint32_t count)
 {
-	const uint32_t *reverse = &zone->ext.places->lba[offset];
+	const uint32_t *reverse = &zone->places->lba[offset];
 	uint32_t same = 0;
 
-	if (zone->op.code || offset + count > (zone->ext.failed ? zone->ext.wp : zone->ext.landed))
+	if (zone->op.code || offset + count > (zone_failed(zone) ? zone->wp : zone->landed))
 		return 0; /* lost sectors of a failed zone */
 	while (same < count && reverse[same] == (uint32_t)lba + same)
 		same++;
@@ -45,20 +45,20 @@ enum conv_verdict { CONV_GOES_ON, CONV_ASK_AGAIN, CONV_PARKED };
 
 static enum conv_verdict read_places(struct ftl_worker *self, struct ftl_request *req, uint32_t place, uint32_t count)
 {
-	struct zone *zone = zone_of(place_extent(self->ftl, place));
+	struct zone *zone = zone_of_place(self->ftl, place);
 	uint32_t offset = place_offset(self->ftl, place), same;
 	enum conv_verdict verdict = CONV_GOES_ON;
 	struct tsu_txn *list = NULL;
 	struct lt_lock_node node;
 	bool waits, dry = false;
 
-	count = min_u32(count, zone->ext.capacity - offset); /* by number, the next zone's first place may follow its last */
-	lt_lock_acquire(&zone->ext.lock, &node);
+	count = min_u32(count, zone->capacity - offset); /* by number, the next zone's first place may follow its last */
+	lt_lock_acquire(&zone->lock, &node);
 	waits = zone->move.old != SUPERBLOCK_NONE;
 	same = waits ? 0 : still_there(zone, offset, req->lba + io_of(req)->done, count);
 	if (waits) {
 		io_of(req)->queued = 1;
-		io_wait(&zone->parked_reads, req, HZ_LOGICAL_ZONE, zone->ext.index);
+		io_wait(&zone->parked_reads, req, HZ_LOGICAL_ZONE, zone->index);
 		verdict = CONV_PARKED;
 	} else if (same) {
 		lt_tell_had(HZ_LOGICAL_ZONE);
@@ -66,7 +66,7 @@ static enum conv_verdict read_places(struct ftl_worker *self, struct ftl_request
 	} else {
 		verdict = CONV_ASK_AGAIN;
 	}
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	if (list)
 		tsu_submit_list(self->ftl->tsu, list);
 	if (!dry)
@@ -105,7 +105,7 @@ static bool read_mapped(struct ftl_worker *self, struct ftl_request *req, uint32
 
 bool conv_read(struct ftl_worker *self, struct ftl_request *req, uint32_t sectors)
 {
-	uint64_t lba = req->lba + io_of(req)->done, offset = lba - extent_at(self->ftl, lba)->start;
+	uint64_t lba = req->lba + io_of(req)->done, offset = lba - zone_at(self->ftl, lba)->start;
 	uint32_t capacity = self->ftl->capacity;
 
 	if (offset < capacity)
@@ -139,7 +139,7 @@ uint16_t conv_write_status(const struct ftl *ftl, const struct ftl_request *req)
 		return NVME_ZONE_BOUNDARY;
 	if (shape->zone_size_sectors == shape->zone_capacity_sectors)
 		return NVME_SUCCESS;
-	offset = req->lba - extent_at(ftl, req->lba)->start;
+	offset = req->lba - zone_at(ftl, req->lba)->start;
 	return offset + req->sectors > shape->zone_capacity_sectors ? NVME_ZONE_BOUNDARY : NVME_SUCCESS;
 }
 
@@ -158,7 +158,7 @@ static enum place_stream choose_stream(struct ftl *ftl, const struct ftl_request
 	place = l2p_conv_hint(ftl, req->lba + io_of((struct ftl_request *)req)->done);
 	if (place == L2P_UNMAPPED)
 		return STREAM_COLD;
-	age = lt_load(&conv->clock) - lt_load(&backing_of(place_extent(ftl, place))->born);
+	age = lt_load(&conv->clock) - lt_load(&backing_of(zone_of_place(ftl, place))->born);
 	return age < conv->hot_age ? STREAM_HOT : STREAM_COLD;
 }
 
@@ -220,12 +220,12 @@ static void zone_accept(struct ftl_worker *self, struct zone *zone, struct front
 {
 	io_of(req)->first = io_of(req)->done;
 	io_of(req)->end = min_u32(req->sectors, io_of(req)->done + IO_LONG);
-	zone->ext.stream = (uint8_t)frontier.stream;
-	zone->ext.frontier = (uint8_t)frontier.number;
+	zone->stream = (uint8_t)frontier.stream;
+	zone->frontier = (uint8_t)frontier.number;
 	if (!zone_is_open(zone->state))
 		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN, BUDGET_NONE);
 	io_push(&zone->writers, req);
-	extent_pump(self, &zone->ext);
+	zone_pump(self, zone);
 }
 
 /* False: the zone takes nothing more. */
@@ -238,11 +238,11 @@ static bool frontier_append(struct ftl_worker *self, struct frontier frontier, u
 	if (!current)
 		return false;
 	zone = backing_zone(self->ftl, (uint32_t)current - 1);
-	lt_lock_acquire(&zone->ext.lock, &node);
-	fits = lt_load(&backing_of(&zone->ext)->frontier) == frontier.number && zone->ext.wp < zone->ext.capacity && !zone->ext.failed;
+	lt_lock_acquire(&zone->lock, &node);
+	fits = lt_load(&backing_of(zone)->frontier) == frontier.number && zone->wp < zone->capacity && !zone_failed(zone);
 	if (fits)
 		zone_accept(self, zone, frontier, req);
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	return fits;
 }
 
@@ -316,7 +316,7 @@ bool conv_ranges_exist(const struct ftl *ftl, const struct ftl_request *req)
 /* Number of sectors of [lba, lba + most) that the map takes at once; *hole: sectors that do not exist. */
 static uint32_t piece_at(const struct ftl *ftl, uint64_t lba, uint64_t most, uint32_t *hole)
 {
-	uint64_t offset = lba - extent_at(ftl, lba)->start, piece = L2P_PIECE;
+	uint64_t offset = lba - zone_at(ftl, lba)->start, piece = L2P_PIECE;
 
 	*hole = 0;
 	if (offset >= ftl->capacity) {

@@ -14,39 +14,39 @@
 /* Of kind ERASED: nowhere, or lost with its record. */
 static void record_at(const struct zone *zone, uint32_t offset, struct hz_oob *oob)
 {
-	ppa_t ppa = extent_where(&zone->ext, offset);
+	ppa_t ppa = zone_where(zone, offset);
 
 	oob->kind = HZ_OOB_ERASED;
 	if (ppa != PPA_NONE)
-		tsu_records_now(zone->ext.ftl->tsu, ppa, 1, true, oob);
+		tsu_records_now(zone->ftl->tsu, ppa, 1, true, oob);
 }
 
 /* Records of placed sectors, a unit or a row: a row page by page, so that all planes read the same page. */
 static void read_row(const struct zone *zone, uint32_t offset, uint32_t count, struct hz_oob *oob)
 {
-	uint32_t unit = extent_program_sectors(&zone->ext), sectors = count > unit ? zone->ext.ftl->page_sectors : unit;
+	uint32_t unit = zone_program_sectors(zone), sectors = count > unit ? zone->ftl->page_sectors : unit;
 
 	for (uint32_t page = 0; page < unit; page += sectors)
 		for (uint32_t at = page; at < count; at += unit)
-			tsu_records_now(zone->ext.ftl->tsu, extent_place(&zone->ext, offset + at),
-					min_u32(min_u32(sectors, unit - page), count - at), true, &oob[at]);
+			tsu_records_now(zone->ftl->tsu, zone_place(zone, offset + at), min_u32(min_u32(sectors, unit - page), count - at),
+					true, &oob[at]);
 }
 
 /* The zone of a place; NULL if it was erased after the table page was written. */
-static struct zone *zone_of_place(struct ftl *ftl, uint32_t place)
+static struct zone *written_zone_of(struct ftl *ftl, uint32_t place)
 {
-	struct zone *zone = zone_of(place_extent(ftl, place));
+	struct zone *zone = zone_of_place(ftl, place);
 
-	return zone < ftl->zones + ftl->all_zones && place_offset(ftl, place) < zone->ext.wp ? zone : NULL;
+	return zone < ftl->zones + ftl->all_zones && place_offset(ftl, place) < zone->wp ? zone : NULL;
 }
 
 /* True if the place holds a newer sector of the same LBA. Sectors that the scan skips are older; later ones are compared then. */
 static bool newer_at(struct ftl *ftl, uint32_t place, const struct hz_oob *oob)
 {
-	const struct zone *zone = zone_of_place(ftl, place);
+	const struct zone *zone = written_zone_of(ftl, place);
 	struct hz_oob other;
 
-	if (!zone || place_offset(ftl, place) < backing_of(&zone->ext)->scanned || place_offset(ftl, place) >= zone->ext.landed)
+	if (!zone || place_offset(ftl, place) < backing_of(zone)->scanned || place_offset(ftl, place) >= zone->landed)
 		return false;
 	record_at(zone, place_offset(ftl, place), &other);
 	return other.kind == HZ_OOB_DATA && other.host_lba == oob->host_lba && other.sequence > oob->sequence;
@@ -54,8 +54,8 @@ static bool newer_at(struct ftl *ftl, uint32_t place, const struct hz_oob *oob)
 
 static void scan_found(struct zone *zone, uint32_t offset, const struct hz_oob *oob)
 {
-	struct ftl *ftl = zone->ext.ftl;
-	uint32_t present, place = place_make(zone->ext.places, offset);
+	struct ftl *ftl = zone->ftl;
+	uint32_t present, place = place_make(zone->places, offset);
 
 	if (oob->host_lba >= ftl->conventional_end || trims_dead(ftl, oob->host_lba, oob->sequence))
 		return;
@@ -66,10 +66,10 @@ static void scan_found(struct zone *zone, uint32_t offset, const struct hz_oob *
 
 /* Start of the next piece, which ends at `end`: a program unit, or a row of them if the whole zone is scanned; or one sector, if it is
  * staged or the last one, most likely older than `since`. */
-static uint32_t piece_start(const struct extent *ext, uint32_t end, bool all)
+static uint32_t piece_start(const struct zone *zone, uint32_t end, bool all)
 {
-	uint32_t unit = all && !extent_in_patch(ext) ? ext->ftl->superpage_sectors : extent_program_sectors(ext);
-	uint32_t part = end > ext->placed || (!all && end == ext->landed) ? 1 : end % unit;
+	uint32_t unit = all && !zone_in_patch(zone) ? zone->ftl->superpage_sectors : zone_program_sectors(zone);
+	uint32_t part = end > zone->placed || (!all && end == zone->landed) ? 1 : end % unit;
 
 	return end - (part ? part : unit);
 }
@@ -77,9 +77,9 @@ static uint32_t piece_start(const struct extent *ext, uint32_t end, bool all)
 /* A sector with a record. False: it is older than `since`. */
 static bool scan_see(struct zone *zone, uint64_t since, uint32_t offset, const struct hz_oob *oob)
 {
-	if (lt_load(&backing_of(&zone->ext)->filled) < oob->sequence)
-		lt_store(&backing_of(&zone->ext)->filled, oob->sequence);
-	zone->ext.stream = oob->stream;
+	if (lt_load(&backing_of(zone)->filled) < oob->sequence)
+		lt_store(&backing_of(zone)->filled, oob->sequence);
+	zone->stream = oob->stream;
 	if (oob->sequence < since)
 		return false;
 	scan_found(zone, offset, oob);
@@ -90,14 +90,14 @@ static bool scan_see(struct zone *zone, uint64_t since, uint32_t offset, const s
  * cannot end the scan: the sector may be newer, unless the map is complete. With `since` 0 its LBA is unknown for good. */
 static bool scan_zone(struct zone *zone, uint64_t since, bool complete, struct hz_oob *oob)
 {
-	struct ftl *ftl = zone->ext.ftl;
-	uint64_t lost = zone->ext.wp - zone->ext.landed;
+	struct ftl *ftl = zone->ftl;
+	uint64_t lost = zone->wp - zone->landed;
 	bool more = true;
 
-	for (uint32_t end = zone->ext.landed, at; more && end; end = at) {
-		at = piece_start(&zone->ext, end, !since);
-		backing_of(&zone->ext)->scanned = at;
-		if (end > zone->ext.placed)
+	for (uint32_t end = zone->landed, at; more && end; end = at) {
+		at = piece_start(zone, end, !since);
+		backing_of(zone)->scanned = at;
+		if (end > zone->placed)
 			record_at(zone, at, oob);
 		else
 			read_row(zone, at, end - at, oob);
@@ -116,14 +116,14 @@ static bool scan_zone(struct zone *zone, uint64_t since, bool complete, struct h
 static bool settle_run(struct ftl *ftl, uint64_t lba, uint32_t place, uint32_t count)
 {
 	for (uint32_t part; count; lba += part, place += part, count -= part) {
-		struct zone *zone = zone_of_place(ftl, place);
+		struct zone *zone = written_zone_of(ftl, place);
 		uint32_t offset = place_offset(ftl, place), *reverse;
 
-		part = zone ? min_u32(count, zone->ext.wp - offset) : count;
-		if (!zone || places_any_valid(&zone->ext, offset, part))
+		part = zone ? min_u32(count, zone->wp - offset) : count;
+		if (!zone || places_any_valid(zone, offset, part))
 			return false;
-		places_mark_valid(&zone->ext, offset, part);
-		reverse = &zone->ext.places->lba[offset];
+		places_mark_valid(zone, offset, part);
+		reverse = &zone->places->lba[offset];
 		for (uint32_t i = 0; i < part; i++)
 			reverse[i] = (uint32_t)lba + i;
 	}
@@ -137,7 +137,7 @@ static bool settle_places(struct ftl *ftl)
 
 	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
 		for (uint32_t o = 0; o < ftl->capacity; o += run) {
-			uint64_t lba = ftl->extent[z]->start + o;
+			uint64_t lba = ftl->zones[z].start + o;
 
 			run = l2p_conv_run(ftl, lba, ftl->capacity - o, &place);
 			if (place != L2P_UNMAPPED && !settle_run(ftl, lba, place, run))
@@ -177,8 +177,8 @@ static void settle_trims(struct ftl *ftl)
 /* The write frontier to resume in the zone. A frontier that the configuration no longer has leaves its zone as it is. */
 static uint32_t frontier_in(const struct conventional *conv, const struct zone *zone)
 {
-	const struct hz_device_config *cfg = zone->ext.ftl->cfg;
-	enum place_stream stream = zone->ext.stream;
+	const struct hz_device_config *cfg = zone->ftl->cfg;
+	enum place_stream stream = zone->stream;
 	uint32_t frontier, end;
 
 	if (zone->state != NVME_ZS_CLOSED || stream >= PLACE_STREAMS || (stream == STREAM_HOT && cfg->conventional_streams < 2))
@@ -196,21 +196,21 @@ static void sort_zone(struct ftl *ftl, struct zone *zone, uint32_t number)
 	struct backing *info = &conv->backing[number];
 	uint32_t frontier = frontier_in(conv, zone);
 
-	lt_store(&zone->ext.places->reset_sequence, zone->ext.ftl->table->record[zone->ext.index].reset_sequence);
-	lt_store(&zone->ext.places->durable, zone->ext.wp);
+	lt_store(&zone->places->reset_sequence, zone->ftl->table->record[zone->index].reset_sequence);
+	lt_store(&zone->places->durable, zone->wp);
 	if (zone->state == NVME_ZS_EMPTY) {
 		conv_list_erased(ftl, number);
 	} else if (zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE) {
 		lt_store(&info->state, BACKING_LOST);
 	} else if (frontier != FRONTIER_NONE) {
 		lt_store(&info->state, BACKING_OPEN);
-		zone->ext.frontier = (uint8_t)frontier;
+		zone->frontier = (uint8_t)frontier;
 		lt_store(&info->frontier, frontier);
 		lt_store(&conv->current[frontier], number + 1);
 	} else {
 		lt_store(&info->state, BACKING_SEALED);
-		if (*extent_part(&zone->ext) != SUPERBLOCK_NONE)
-			lt_store(&info->erases, superblock_erases(zone->ext.ftl, *extent_part(&zone->ext)));
+		if (*zone_part(zone) != SUPERBLOCK_NONE)
+			lt_store(&info->erases, superblock_erases(zone->ftl, *zone_part(zone)));
 	}
 }
 

@@ -67,10 +67,10 @@ void conv_despair(struct ftl *ftl)
 /* As many sectors as one call of the map takes. */
 static uint32_t map_piece(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint32_t sectors, uint32_t offset, struct hz_oob *oob)
 {
-	struct ftl *ftl = zone->ext.ftl;
+	struct ftl *ftl = zone->ftl;
 	const struct zone *host = zone_at(ftl, lba);
-	uint64_t rest = host->ext.start + ftl->capacity - lba;
-	uint32_t *reverse = &zone->ext.places->lba[offset];
+	uint64_t rest = host->start + ftl->capacity - lba;
+	uint32_t *reverse = &zone->places->lba[offset];
 
 	if (sectors > L2P_PIECE)
 		sectors = L2P_PIECE;
@@ -78,20 +78,20 @@ static uint32_t map_piece(struct ftl_worker *self, struct zone *zone, uint64_t l
 		sectors = (uint32_t)rest;
 	for (uint32_t i = 0; i < sectors; i++)
 		reverse[i] = oob[i].host_lba = (uint32_t)lba + i;
-	l2p_conv_map(self, lba, sectors, place_make(zone->ext.places, offset), oob);
+	l2p_conv_map(self, lba, sectors, place_make(zone->places, offset), oob);
 	return sectors;
 }
 
 /* A copy with an original overwritten meanwhile wastes its slot. */
 static void move_one(struct ftl_worker *self, struct zone *zone, uint32_t at, uint32_t offset, struct hz_oob *oob)
 {
-	struct ftl *ftl = zone->ext.ftl;
+	struct ftl *ftl = zone->ftl;
 	struct conv_gc *gc = &ftl->conventional->gc;
-	uint32_t from = place_make(gc->victim->ext.places, gc->offset[at]), to = place_make(zone->ext.places, offset);
-	uint32_t *reverse = &zone->ext.places->lba[offset];
+	uint32_t from = place_make(gc->victim->places, gc->offset[at]), to = place_make(zone->places, offset);
+	uint32_t *reverse = &zone->places->lba[offset];
 
 	*reverse = oob->host_lba = gc->lba[at];
-	gc->origin[zone->ext.landed_slot + (offset - zone->ext.landed)] = from;
+	gc->origin[zone->landed_slot + (offset - zone->landed)] = from;
 	if (!l2p_conv_move(self, gc->lba[at], from, to, oob)) {
 		*reverse = oob->host_lba = UINT32_MAX;
 		oob->sequence = sequence_take(ftl, 1);
@@ -106,7 +106,7 @@ static void filled(struct zone *zone, struct ftl_request *last)
 	struct io_queue rest = zone->writers;
 
 	zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
-	lt_store(&backing_of(&zone->ext)->frontier, FRONTIER_NONE);
+	lt_store(&backing_of(zone)->frontier, FRONTIER_NONE);
 	io_of(last)->end = io_of(last)->done;
 	io_pop(&rest);
 	zone->writers = (struct io_queue){ last, last };
@@ -118,12 +118,12 @@ void conv_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request 
 {
 	struct conventional *conv = self->ftl->conventional;
 
-	zone->ext.wp = zone->ext.landed;
-	if (zone->ext.stream != STREAM_COLLECT) {
+	zone->wp = zone->landed;
+	if (zone->stream != STREAM_COLLECT) {
 		self->counters.host_write_sectors += host_sectors(req, sectors);
 		lt_add(&conv->clock, sectors);
 	}
-	if (zone->ext.wp == zone->ext.capacity)
+	if (zone->wp == zone->capacity)
 		filled(zone, req);
 }
 
@@ -131,15 +131,13 @@ void conv_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *r
 {
 	uint32_t done = io_of(req)->done, at = 0;
 
-	places_mark_valid(&zone->ext, zone->ext.landed, sectors);
+	places_mark_valid(zone, zone->landed, sectors);
 	for (uint32_t i = 0; i < sectors; i++)
-		oob[i] = (struct hz_oob){ .lpa = (uint32_t)(zone->ext.start + zone->ext.landed + i),
-					  .kind = HZ_OOB_DATA,
-					  .stream = zone->ext.stream };
+		oob[i] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + zone->landed + i), .kind = HZ_OOB_DATA, .stream = zone->stream };
 	while (at < sectors) {
-		uint32_t offset = zone->ext.landed + at;
+		uint32_t offset = zone->landed + at;
 
-		if (zone->ext.stream == STREAM_COLLECT) {
+		if (zone->stream == STREAM_COLLECT) {
 			move_one(self, zone, done + at, offset, &oob[at]);
 			at++;
 		} else {
@@ -150,10 +148,10 @@ void conv_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *r
 
 void conv_sealed(struct ftl_worker *self, struct zone *zone)
 {
-	struct backing *info = backing_of(&zone->ext);
+	struct backing *info = backing_of(zone);
 
-	lt_store(&info->filled, lt_load(&zone->ext.ftl->sequence));
-	lt_store(&info->erases, superblock_erases(zone->ext.ftl, *extent_part(&zone->ext)));
+	lt_store(&info->filled, lt_load(&zone->ftl->sequence));
+	lt_store(&info->erases, superblock_erases(zone->ftl, *zone_part(zone)));
 	lt_store(&info->state, BACKING_SEALED);
 	conv_gc_kick(self);
 }
@@ -162,16 +160,15 @@ void conv_sealed(struct ftl_worker *self, struct zone *zone)
 static void originals_return(struct ftl_worker *self, struct zone *zone)
 {
 	struct ftl *ftl = self->ftl;
-	struct extent *ext = &zone->ext;
 
-	for (uint32_t offset = extent_on_flash(ext); offset < ext->landed; offset++) {
-		uint32_t lba = ext->places->lba[offset], to = place_make(ext->places, offset), from;
+	for (uint32_t offset = zone_on_flash(zone); offset < zone->landed; offset++) {
+		uint32_t lba = zone->places->lba[offset], to = place_make(zone->places, offset), from;
 		struct hz_oob unused;
 
 		if (lba == UINT32_MAX)
 			continue;
-		from = ftl->conventional->gc.origin[extent_slot(ext, offset)];
-		places_mark_valid(place_extent(ftl, from), place_offset(ftl, from), 1);
+		from = ftl->conventional->gc.origin[zone_slot(zone, offset)];
+		places_mark_valid(zone_of_place(ftl, from), place_offset(ftl, from), 1);
 		if (!l2p_conv_move(self, lba, to, from, &unused))
 			place_invalidate(ftl, from, UINT64_MAX);
 		place_invalidate(ftl, to, UINT64_MAX);
@@ -180,17 +177,17 @@ static void originals_return(struct ftl_worker *self, struct zone *zone)
 
 void conv_lost(struct ftl_worker *self, struct zone *zone)
 {
-	lt_add(&self->ftl->conventional->losing, !!zone->ext.buffer);
-	if (zone->ext.stream != STREAM_COLLECT && zone->ext.landed > extent_on_flash(&zone->ext))
+	lt_add(&self->ftl->conventional->losing, !!zone->buffer);
+	if (zone->stream != STREAM_COLLECT && zone->landed > zone_on_flash(zone))
 		lt_add(&self->ftl->conventional->losses, 1);
-	lt_store(&backing_of(&zone->ext)->frontier, FRONTIER_NONE);
-	lt_store(&backing_of(&zone->ext)->state, BACKING_LOST);
+	lt_store(&backing_of(zone)->frontier, FRONTIER_NONE);
+	lt_store(&backing_of(zone)->state, BACKING_LOST);
 	conv_gc_kick(self);
 }
 
 void conv_dropped(struct ftl_worker *self, struct zone *zone)
 {
-	if (zone->ext.stream == STREAM_COLLECT)
+	if (zone->stream == STREAM_COLLECT)
 		originals_return(self, zone);
 	lt_add(&self->ftl->conventional->losing, (uint64_t)-1);
 }

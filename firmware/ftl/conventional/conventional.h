@@ -27,7 +27,6 @@ void conv_init(struct ftl *ftl, struct arena *arena);
  *
  * One collection at a time; its worker runs every step. `busy`: one is under way; `wanted`: another was requested meanwhile. */
 
-struct arena;
 struct zone;
 
 enum { CONV_GC_BATCH = 64, CONV_GC_READ_TRIES = 4 };
@@ -65,7 +64,7 @@ enum backing_state {
 	BACKING_LOST, /* a sector of it cannot be read, or it cannot be written any more: stays as it is */
 };
 
-/* State of a backing zone besides its extent and its places. */
+/* State of a backing zone besides its zone and its places. */
 struct backing {
 	lt_word state;    /* enum backing_state */
 	lt_word frontier; /* its write frontier, or FRONTIER_NONE: nothing may be appended */
@@ -96,8 +95,8 @@ static inline bool conv_may_miss(const struct conventional *conv) { return lt_lo
 
 /* The zone with this backing number; the number and the state of a backing zone. */
 static inline struct zone *backing_zone(const struct ftl *ftl, uint32_t number) { return &ftl->zones[ftl->zone_count + number]; }
-static inline uint32_t backing_number(const struct extent *ext) { return ext->index - ext->ftl->zone_count; }
-static inline struct backing *backing_of(const struct extent *ext) { return &ext->ftl->conventional->backing[backing_number(ext)]; }
+static inline uint32_t backing_number(const struct zone *zone) { return zone->index - zone->ftl->zone_count; }
+static inline struct backing *backing_of(const struct zone *zone) { return &zone->ftl->conventional->backing[backing_number(zone)]; }
 
 /* Lock held, or harts idle. The ring must not be empty. */
 void conv_list_erased(struct ftl *ftl, uint32_t number);

@@ -21,7 +21,7 @@
 
 static const struct map_page *map_page_at(const struct l2p_lookup *at)
 {
-	return map_page_state_at(&at->self->ftl->l2p->table, at->ext, at->offset);
+	return map_page_state_at(&at->self->ftl->l2p->table, at->zone, at->offset);
 }
 
 /* A page without either flag has only records equal to its copy. */
@@ -32,7 +32,7 @@ static bool from_changes(struct l2p_lookup *at)
 	uint32_t before = at->offset;
 
 	while (at->offset < at->end) {
-		const struct l2p_change *change = l2p_change_of(at->self->ftl, at->shard, (uint32_t)at->ext->start + at->offset);
+		const struct l2p_change *change = l2p_change_of(at->self->ftl, at->shard, (uint32_t)at->zone->start + at->offset);
 
 		if (!change)
 			break;
@@ -47,7 +47,7 @@ static bool from_range(struct l2p_lookup *at)
 {
 	struct l2p *l2p = at->self->ftl->l2p;
 	uint32_t index = at->offset & (HZ_MAP_PAGE_ENTRIES - 1);
-	uint32_t place = l2p_cache_find(&l2p->cache, at->shard, (uint32_t)at->ext->start + at->offset - index, HZ_MAP_CHUNK, at->now_ns);
+	uint32_t place = l2p_cache_find(&l2p->cache, at->shard, (uint32_t)at->zone->start + at->offset - index, HZ_MAP_CHUNK, at->now_ns);
 
 	if (place == PPA_NONE)
 		return false;
@@ -119,7 +119,7 @@ static bool look_up(struct l2p_lookup *at, uint32_t *wanted)
 	struct ftl *ftl = at->self->ftl;
 	const struct map_page *page = map_page_at(at);
 	bool changes = may_have_changes(page);
-	uint32_t index = map_page_index(ftl, at->ext, at->offset), entry = UINT32_MAX;
+	uint32_t index = map_page_index(ftl, at->zone, at->offset), entry = UINT32_MAX;
 	enum directory_found found = DIRECTORY_AT_HAND;
 
 	if ((ftl->cfg->l2p_compress && from_range(at)) || l2p_lookup_entries(at) || (changes && from_changes(at)))
@@ -133,14 +133,14 @@ static bool look_up(struct l2p_lookup *at, uint32_t *wanted)
 
 uint32_t l2p_cached_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
-	const struct extent *ext = extent_at(self->ftl, lba);
-	uint32_t offset = (uint32_t)(lba - ext->start);
-	struct l2p_lookup at = { .self = self, .req = req, .ext = ext, .offset = offset, .end = offset + count, .place = place };
+	const struct zone *zone = zone_at(self->ftl, lba);
+	uint32_t offset = (uint32_t)(lba - zone->start);
+	struct l2p_lookup at = { .self = self, .req = req, .zone = zone, .offset = offset, .end = offset + count, .place = place };
 	struct lt_lock_node node;
 	uint32_t wanted;
 	bool more = true;
 
-	lt_lock_acquire(l2p_lock_of(self->ftl, ext), &node);
+	lt_lock_acquire(l2p_lock_of(self->ftl, zone), &node);
 	l2p_lookup_begin(&at);
 	while (more && at.offset < at.end)
 		if (!look_up(&at, &wanted))
@@ -152,15 +152,15 @@ uint32_t l2p_cached_conv_read(struct ftl_worker *self, struct ftl_request *req, 
 void l2p_cached_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
 {
 	struct ftl *ftl = self->ftl;
-	const struct extent *ext = extent_at(ftl, lba);
-	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+	const struct zone *zone = zone_at(ftl, lba);
+	struct lt_lock *lock = l2p_lock_of(ftl, zone);
 	struct lt_lock_node node;
 	uint64_t sequence;
 
 	lt_lock_acquire(lock, &node);
 	trims_written(ftl, lba, count);
 	sequence = sequence_take(ftl, count);
-	l2p_change(ftl, ext, (uint32_t)lba, count, to);
+	l2p_change(ftl, zone, (uint32_t)lba, count, to);
 	lt_lock_release(lock, &node);
 	for (uint32_t i = 0; i < count; i++)
 		oob[i].sequence = sequence + i;
@@ -169,9 +169,9 @@ void l2p_cached_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, 
 }
 
 /* A page without a copy and without changes: nothing was ever written there. */
-static bool never_written(struct ftl *ftl, const struct extent *ext, uint64_t lba)
+static bool never_written(struct ftl *ftl, const struct zone *zone, uint64_t lba)
 {
-	const struct map_page *page = map_page_state_at(&ftl->l2p->table, ext, (uint32_t)(lba - ext->start));
+	const struct map_page *page = map_page_state_at(&ftl->l2p->table, zone, (uint32_t)(lba - zone->start));
 
 	return page->ppa == MAP_NO_COPY && !may_have_changes(page);
 }
@@ -190,18 +190,18 @@ static uint32_t untrimmed(const struct ftl *ftl, uint64_t lba, uint32_t count)
 uint32_t l2p_cached_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count)
 {
 	struct ftl *ftl = self->ftl;
-	const struct extent *ext = extent_at(ftl, lba);
-	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+	const struct zone *zone = zone_at(ftl, lba);
+	struct lt_lock *lock = l2p_lock_of(ftl, zone);
 	uint32_t unmapped = 0, run;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
 	for (uint32_t i = 0; i < count; i += run + !run) {
-		run = never_written(ftl, ext, lba + i) ? 0 : untrimmed(ftl, lba + i, count - i);
+		run = never_written(ftl, zone, lba + i) ? 0 : untrimmed(ftl, lba + i, count - i);
 		if (!run)
 			continue;
 		trims_set(ftl, lba + i, run);
-		l2p_change(ftl, ext, (uint32_t)(lba + i), run, L2P_UNMAPPED);
+		l2p_change(ftl, zone, (uint32_t)(lba + i), run, L2P_UNMAPPED);
 		unmapped += run;
 	}
 	lt_lock_release(lock, &node);
@@ -214,8 +214,8 @@ uint32_t l2p_cached_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t c
 bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
 {
 	struct ftl *ftl = self->ftl;
-	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t shard = ext->map_shard;
+	const struct zone *zone = zone_at(ftl, lba);
+	uint32_t shard = zone->map_shard;
 	const struct l2p_change *change;
 	struct lt_lock_node node;
 	bool here;
@@ -225,7 +225,7 @@ bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, 
 	here = change ? change->place == from : place_valid(ftl, from);
 	if (here) {
 		oob->sequence = sequence_take(ftl, 1);
-		l2p_change(ftl, ext, (uint32_t)lba, 1, to);
+		l2p_change(ftl, zone, (uint32_t)lba, 1, to);
 	}
 	lt_lock_release(&ftl->l2p->shard[shard], &node);
 	self->counters.l2p_updates += here;
@@ -233,9 +233,9 @@ bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, 
 	return here;
 }
 
-static uint32_t hint_of_directory(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t index)
+static uint32_t hint_of_directory(struct ftl *ftl, const struct zone *zone, uint32_t lba, uint32_t index)
 {
-	uint32_t entry = l2p_directory_hint(ftl, map_page_index(ftl, ext, (uint32_t)(lba - ext->start)));
+	uint32_t entry = l2p_directory_hint(ftl, map_page_index(ftl, zone, (uint32_t)(lba - zone->start)));
 	bool whole = entry != UINT32_MAX && l2p_entry_level(entry) == HZ_MAP_CHUNK;
 
 	return whole ? (entry & L2P_ADDRESS_MASK) + index : L2P_UNMAPPED;
@@ -251,8 +251,8 @@ static uint32_t hint_of_range(struct ftl *ftl, uint32_t shard, uint32_t lba, uin
 
 uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba)
 {
-	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t shard = ext->map_shard, index = (uint32_t)(lba - ext->start) & (HZ_MAP_PAGE_ENTRIES - 1);
+	const struct zone *zone = zone_at(ftl, lba);
+	uint32_t shard = zone->map_shard, index = (uint32_t)(lba - zone->start) & (HZ_MAP_PAGE_ENTRIES - 1);
 	uint32_t place = L2P_UNMAPPED;
 	const struct l2p_change *change;
 	struct lt_lock_node node;
@@ -262,7 +262,7 @@ uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba)
 	if (change)
 		place = change->place;
 	else if (!l2p_cache_find_entries(&ftl->l2p->cache, shard, (uint32_t)lba, index, 1, l2p_cache_now(ftl->l2p), &place))
-		place = ftl->l2p->directory.pages ? hint_of_directory(ftl, ext, (uint32_t)lba, index)
+		place = ftl->l2p->directory.pages ? hint_of_directory(ftl, zone, (uint32_t)lba, index)
 						  : hint_of_range(ftl, shard, (uint32_t)lba, index);
 	lt_lock_release(&ftl->l2p->shard[shard], &node);
 	return place;
@@ -291,14 +291,14 @@ static uint32_t peek_copy(struct ftl *ftl, uint32_t index, uint32_t offset)
 
 uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba)
 {
-	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t offset = (uint32_t)(lba - ext->start);
+	const struct zone *zone = zone_at(ftl, lba);
+	uint32_t offset = (uint32_t)(lba - zone->start);
 	const struct l2p_change *change;
 
 	if (ftl->l2p->changes.scan)
-		return l2p_scan_peek(ftl, ext, offset);
-	change = l2p_change_of(ftl, ext->map_shard, (uint32_t)lba);
-	return change ? change->place : peek_copy(ftl, map_page_index(ftl, ext, offset), offset);
+		return l2p_scan_peek(ftl, zone, offset);
+	change = l2p_change_of(ftl, zone->map_shard, (uint32_t)lba);
+	return change ? change->place : peek_copy(ftl, map_page_index(ftl, zone, offset), offset);
 }
 
 /* Eight entries from a multiple of eight on, two in a word. */
@@ -324,43 +324,43 @@ static uint32_t skip_blank(const uint32_t *entry, uint32_t i, uint32_t entries)
 }
 
 /* Entries of the copy that no change replaces. */
-static uint32_t mapped_in_copy(struct ftl *ftl, const struct extent *ext, uint32_t index, struct l2p_sector *sector)
+static uint32_t mapped_in_copy(struct ftl *ftl, const struct zone *zone, uint32_t index, struct l2p_sector *sector)
 {
 	const uint32_t *entry = peek_page(ftl, map_page_state(&ftl->l2p->table, index)->ppa);
-	uint32_t lba = (uint32_t)ext->start + map_page_first(ftl, index), entries = map_page_entries(ftl, index), count = 0;
+	uint32_t lba = (uint32_t)zone->start + map_page_first(ftl, index), entries = map_page_entries(ftl, index), count = 0;
 
 	for (uint32_t i = 0; (i = skip_blank(entry, i, entries)) < entries; i++)
-		if (!l2p_change_of(ftl, ext->map_shard, lba + i))
+		if (!l2p_change_of(ftl, zone->map_shard, lba + i))
 			sector[count++] = (struct l2p_sector){ lba + i, entry[i] & L2P_ADDRESS_MASK };
 	return count;
 }
 
-static uint32_t mapped_in_page(struct ftl *ftl, const struct extent *ext, uint32_t index, struct l2p_sector *sector)
+static uint32_t mapped_in_page(struct ftl *ftl, const struct zone *zone, uint32_t index, struct l2p_sector *sector)
 {
 	uint32_t count = 0;
 
 	if (map_page_state(&ftl->l2p->table, index)->ppa != MAP_NO_COPY)
-		count = mapped_in_copy(ftl, ext, index, sector);
+		count = mapped_in_copy(ftl, zone, index, sector);
 	for (const struct l2p_change *change = NULL; (change = l2p_changes_next(ftl, index, change)) != NULL;)
 		if (change->place != L2P_UNMAPPED)
 			sector[count++] = (struct l2p_sector){ change->lba, change->place };
 	return count;
 }
 
-uint32_t l2p_cached_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector)
+uint32_t l2p_cached_conv_mapped(struct ftl *ftl, const struct zone *zone, uint32_t *offset, struct l2p_sector *sector)
 {
-	const struct map_page *page = map_page_state_at(&ftl->l2p->table, ext, *offset);
+	const struct map_page *page = map_page_state_at(&ftl->l2p->table, zone, *offset);
 	uint32_t count = 0;
 
 	for (; !count && *offset < ftl->capacity; *offset += HZ_MAP_PAGE_ENTRIES, page++)
 		if (page->ppa != MAP_NO_COPY || may_have_changes(page)) /* of a large device most pages have neither */
-			count = mapped_in_page(ftl, ext, map_page_index(ftl, ext, *offset), sector);
+			count = mapped_in_page(ftl, zone, map_page_index(ftl, zone, *offset), sector);
 	return count;
 }
 
 static bool still_holds(struct ftl *ftl, uint32_t place, uint32_t lba)
 {
-	return place != L2P_UNMAPPED && place_valid(ftl, place) && place_extent(ftl, place)->places->lba[place_offset(ftl, place)] == lba;
+	return place != L2P_UNMAPPED && place_valid(ftl, place) && zone_of_place(ftl, place)->places->lba[place_offset(ftl, place)] == lba;
 }
 
 /* Places still in the copies although a change replaces them, and not collected yet. */
@@ -369,8 +369,8 @@ uint64_t l2p_cached_conv_stale(struct ftl *ftl)
 	uint64_t stale = 0;
 
 	for (const struct l2p_change *change = NULL; (change = l2p_changes_walk(ftl, change)) != NULL;) {
-		const struct extent *ext = extent_at(ftl, change->lba);
-		uint32_t offset = change->lba - (uint32_t)ext->start, old = peek_copy(ftl, map_page_index(ftl, ext, offset), offset);
+		const struct zone *zone = zone_at(ftl, change->lba);
+		uint32_t offset = change->lba - (uint32_t)zone->start, old = peek_copy(ftl, map_page_index(ftl, zone, offset), offset);
 
 		stale += old != change->place && still_holds(ftl, old, change->lba);
 	}
@@ -388,7 +388,7 @@ struct copies {
 
 static uint32_t *entries_of(struct ftl *ftl, uint32_t page)
 {
-	return &ftl->l2p->changes.scan[map_page_extent(ftl, page)->index * ftl->capacity + map_page_first(ftl, page)];
+	return &ftl->l2p->changes.scan[map_page_zone(ftl, page)->index * ftl->capacity + map_page_first(ftl, page)];
 }
 
 /* The table page of this copy; not one of conventional zones: too high. */
@@ -487,13 +487,13 @@ static void validate_copies(struct ftl *ftl)
 }
 
 /* Drop entries of copies older than the trims' page: such a copy lacks earlier deallocations. */
-static void drop_deallocated(struct ftl *ftl, const struct extent *ext)
+static void drop_deallocated(struct ftl *ftl, const struct zone *zone)
 {
 	for (uint32_t o = 0, blank; o < ftl->capacity; o += blank ? blank : 1) {
-		blank = l2p_scan_blank(ftl, ext->start + o);
-		if (!blank && *l2p_scan_entry(ftl, ext->start + o) != UINT32_MAX &&
-		    trims_dead(ftl, ext->start + o, *map_page_number(&ftl->l2p->table, map_page_index(ftl, ext, o))))
-			l2p_scan_preset(ftl, ext->start + o, UINT32_MAX);
+		blank = l2p_scan_blank(ftl, zone->start + o);
+		if (!blank && *l2p_scan_entry(ftl, zone->start + o) != UINT32_MAX &&
+		    trims_dead(ftl, zone->start + o, *map_page_number(&ftl->l2p->table, map_page_index(ftl, zone, o))))
+			l2p_scan_preset(ftl, zone->start + o, UINT32_MAX);
 	}
 }
 
@@ -508,7 +508,7 @@ uint64_t l2p_copies_scan(struct ftl *ftl, struct arena *arena)
 	if (before && !trusted)
 		l2p_scan_clear(ftl);
 	for (uint32_t z = 0; trusted && lt_load(&ftl->trims->used) && z < ftl->shape.conventional_zones; z++)
-		drop_deallocated(ftl, ftl->extent[z]);
+		drop_deallocated(ftl, &ftl->zones[z]);
 	ftl->l2p->changes.trusted = trusted;
 	return trusted ? before : 0;
 }

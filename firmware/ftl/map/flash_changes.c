@@ -122,9 +122,9 @@ static void records_give(struct l2p_changes *changes, uint32_t first, uint32_t l
 
 static uint32_t map_page_of_lba(struct ftl *ftl, uint32_t lba)
 {
-	const struct extent *ext = extent_at(ftl, lba);
+	const struct zone *zone = zone_at(ftl, lba);
 
-	return map_page_index(ftl, ext, (uint32_t)(lba - ext->start));
+	return map_page_index(ftl, zone, (uint32_t)(lba - zone->start));
 }
 
 /* LBAs of a table page. */
@@ -134,7 +134,7 @@ struct page_lbas {
 
 static struct page_lbas lbas_of(struct ftl *ftl, uint32_t page)
 {
-	return (struct page_lbas){ (uint32_t)map_page_extent(ftl, page)->start + map_page_first(ftl, page), map_page_entries(ftl, page) };
+	return (struct page_lbas){ (uint32_t)map_page_zone(ftl, page)->start + map_page_first(ftl, page), map_page_entries(ftl, page) };
 }
 
 static bool has_lba(const struct page_lbas *lbas, uint32_t lba) { return lba - lbas->first < lbas->count; }
@@ -270,17 +270,17 @@ static void run_add(struct ftl *ftl, const struct change_run *run, uint64_t miss
 }
 
 /* The page becomes dirty even if all LBAs have records: a copy being written has their former places. */
-void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t count, uint32_t place)
+void l2p_change(struct ftl *ftl, const struct zone *zone, uint32_t lba, uint32_t count, uint32_t place)
 {
-	uint32_t shard = ext->map_shard;
+	uint32_t shard = zone->map_shard;
 	struct change_run run = { .lba = lba, .place = place, .step = place != L2P_UNMAPPED };
 
 	for (; count; run.lba += run.count, run.place += run.count * run.step, count -= run.count) {
-		uint32_t offset = run.lba - (uint32_t)ext->start, index = offset & (HZ_MAP_PAGE_ENTRIES - 1), added;
+		uint32_t offset = run.lba - (uint32_t)zone->start, index = offset & (HZ_MAP_PAGE_ENTRIES - 1), added;
 		uint64_t missing;
 
 		run.count = min_u32(min_u32(count, ROW - run.lba % ROW), HZ_MAP_PAGE_ENTRIES - index);
-		run.page = map_page_index(ftl, ext, offset);
+		run.page = map_page_index(ftl, zone, offset);
 		run.list = page_list(&ftl->l2p->changes, shard, run.page);
 		run.row = row_of(&ftl->l2p->changes, shard, run.lba);
 		l2p_cache_forget(&ftl->l2p->cache, shard, run.lba, index, run.count);
@@ -312,8 +312,8 @@ static uint32_t entry_of_place(uint32_t place) { return place == L2P_UNMAPPED ? 
 /* The image has this place: it must not be on flash before the place's data. */
 static void note_undurable(struct ftl *ftl, uint32_t place)
 {
-	if (place != L2P_UNMAPPED && lt_load(&place_extent(ftl, place)->places->durable) <= place_offset(ftl, place))
-		l2p_log_await(&ftl->l2p->log, place_extent(ftl, place)->places, place_offset(ftl, place));
+	if (place != L2P_UNMAPPED && lt_load(&zone_of_place(ftl, place)->places->durable) <= place_offset(ftl, place))
+		l2p_log_await(&ftl->l2p->log, zone_of_place(ftl, place)->places, place_offset(ftl, place));
 }
 
 /* True if a copy with this number means the present sector at the place. If the zone was reset since, it means the former sector, even
@@ -344,11 +344,11 @@ static void merge_one(struct ftl *ftl, const struct log_item *item, uint32_t fir
 }
 
 /* A valid place of a backing zone with an LBA of the page: make its entry, unless a newer record exists. */
-static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent *backing, uint32_t offset)
+static void rebuild_place(struct ftl *ftl, struct log_item *item, struct zone *backing, uint32_t offset)
 {
 	uint32_t lba, place = place_make(backing->places, offset), shard;
 	const struct l2p_change *record;
-	const struct extent *ext;
+	const struct zone *zone;
 	struct lt_lock_node node;
 
 	if (!place_valid(ftl, place))
@@ -356,8 +356,8 @@ static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent 
 	lba = backing->places->lba[offset];
 	if (map_page_of_lba(ftl, lba) != item->page)
 		return;
-	ext = extent_at(ftl, lba);
-	shard = ext->map_shard;
+	zone = zone_at(ftl, lba);
+	shard = zone->map_shard;
 	lt_lock_acquire(&ftl->l2p->shard[shard], &node);
 	record = l2p_change_of(ftl, shard, lba);
 	if (!record) {
@@ -373,7 +373,7 @@ static void rebuild_place(struct ftl *ftl, struct log_item *item, struct extent 
 static void rebuild(struct ftl *ftl, struct log_item *item)
 {
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++) {
-		struct extent *backing = ftl->extent[ftl->zone_count + i];
+		struct zone *backing = &ftl->zones[ftl->zone_count + i];
 
 		for (uint32_t o = 0; o < backing->capacity; o += CHANGE_PIECE) {
 			uint32_t end = min_u32(o + CHANGE_PIECE, backing->capacity);
@@ -500,9 +500,9 @@ uint32_t l2p_changes_drop(struct ftl_worker *self, const struct log_item *item)
 
 /* --- mount --- */
 
-static uint32_t *scanned(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+static uint32_t *scanned(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	return &ftl->l2p->changes.scan[ext->index * ftl->capacity + offset];
+	return &ftl->l2p->changes.scan[zone->index * ftl->capacity + offset];
 }
 
 static bool *scan_filled(const struct ftl *ftl, uint32_t page) { return &ftl->l2p->changes.filled[map_page_slot(&ftl->l2p->table, page)]; }
@@ -510,9 +510,9 @@ static bool *scan_filled(const struct ftl *ftl, uint32_t page) { return &ftl->l2
 void l2p_scan_filled(struct ftl *ftl, uint32_t page) { *scan_filled(ftl, page) = true; }
 
 /* Entries of a page without findings: all unmapped. Filled page by page, since most pages are never read. */
-static uint32_t *fill_page(struct ftl *ftl, const struct extent *ext, uint32_t page)
+static uint32_t *fill_page(struct ftl *ftl, const struct zone *zone, uint32_t page)
 {
-	uint32_t *entry = scanned(ftl, ext, map_page_first(ftl, page));
+	uint32_t *entry = scanned(ftl, zone, map_page_first(ftl, page));
 
 	if (!*scan_filled(ftl, page))
 		memset(entry, 0xff, map_page_entries(ftl, page) * sizeof(*entry));
@@ -522,30 +522,30 @@ static uint32_t *fill_page(struct ftl *ftl, const struct extent *ext, uint32_t p
 
 void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
-	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t offset = (uint32_t)(lba - ext->start), page = map_page_index(ftl, ext, offset);
+	const struct zone *zone = zone_at(ftl, lba);
+	uint32_t offset = (uint32_t)(lba - zone->start), page = map_page_index(ftl, zone, offset);
 
-	fill_page(ftl, ext, page)[offset & (HZ_MAP_PAGE_ENTRIES - 1)] = place;
+	fill_page(ftl, zone, page)[offset & (HZ_MAP_PAGE_ENTRIES - 1)] = place;
 	ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, page)] = true;
 }
 
-uint32_t l2p_scan_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+uint32_t l2p_scan_peek(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	return *scan_filled(ftl, map_page_index(ftl, ext, offset)) ? *scanned(ftl, ext, offset) & L2P_ADDRESS_MASK : L2P_UNMAPPED;
+	return *scan_filled(ftl, map_page_index(ftl, zone, offset)) ? *scanned(ftl, zone, offset) & L2P_ADDRESS_MASK : L2P_UNMAPPED;
 }
 
 const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba)
 {
-	const struct extent *ext = extent_at(ftl, lba);
+	const struct zone *zone = zone_at(ftl, lba);
 
-	return scanned(ftl, ext, (uint32_t)(lba - ext->start));
+	return scanned(ftl, zone, (uint32_t)(lba - zone->start));
 }
 
 uint32_t l2p_scan_blank(struct ftl *ftl, uint64_t lba)
 {
-	const struct extent *ext = extent_at(ftl, lba);
-	uint32_t offset = (uint32_t)(lba - ext->start), page = offset >> L2P_MAP_PAGE_SHIFT;
-	const bool *filled = scan_filled(ftl, map_page_index(ftl, ext, 0));
+	const struct zone *zone = zone_at(ftl, lba);
+	uint32_t offset = (uint32_t)(lba - zone->start), page = offset >> L2P_MAP_PAGE_SHIFT;
+	const bool *filled = scan_filled(ftl, map_page_index(ftl, zone, 0));
 
 	if (filled[page])
 		return 0;
@@ -580,11 +580,11 @@ void l2p_scan_clear(struct ftl *ftl)
 }
 
 /* entry: NULL if there is no copy. False: no record is left for a difference. */
-static bool compare_map_page(struct ftl *ftl, const struct extent *ext, uint32_t index, const uint32_t *entry)
+static bool compare_map_page(struct ftl *ftl, const struct zone *zone, uint32_t index, const uint32_t *entry)
 {
 	struct l2p_changes *changes = &ftl->l2p->changes;
-	uint32_t first = map_page_first(ftl, index), shard = ext->map_shard, entries = map_page_entries(ftl, index);
-	const uint32_t *found = fill_page(ftl, ext, index);
+	uint32_t first = map_page_first(ftl, index), shard = zone->map_shard, entries = map_page_entries(ftl, index);
+	const uint32_t *found = fill_page(ftl, zone, index);
 	uint64_t number = *map_page_number(&ftl->l2p->table, index);
 
 	for (uint32_t i = 0; i < entries; i++) {
@@ -594,18 +594,18 @@ static bool compare_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 			continue;
 		if (!(uint32_t)lt_load(&changes->free))
 			return false;
-		record_add(ftl, shard, (uint32_t)ext->start + first + i, place)->recovered = true;
+		record_add(ftl, shard, (uint32_t)zone->start + first + i, place)->recovered = true;
 	}
 	return true;
 }
 
-static bool recover_map_page(struct ftl *ftl, const struct extent *ext, uint32_t index)
+static bool recover_map_page(struct ftl *ftl, const struct zone *zone, uint32_t index)
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	uint8_t *image = ftl->l2p->log.item[0].image;
 	bool known = ftl->l2p->changes.trusted || page->ppa == MAP_NO_COPY;
 	bool same = known && !ftl->l2p->changes.differs[map_page_slot(&ftl->l2p->table, index)];
-	const uint32_t *copy = same ? scanned(ftl, ext, map_page_first(ftl, index)) : (const uint32_t *)image;
+	const uint32_t *copy = same ? scanned(ftl, zone, map_page_first(ftl, index)) : (const uint32_t *)image;
 
 	if (page->ppa != MAP_NO_COPY && !same && !scan_read_copy(ftl, index)) {
 		slc_invalidate(&ftl->workers[0], &(ppa_t){ page->ppa }, 1);
@@ -614,7 +614,7 @@ static bool recover_map_page(struct ftl *ftl, const struct extent *ext, uint32_t
 	if (page->ppa != MAP_NO_COPY)
 		map_page_set_version(&ftl->l2p->table, index, *map_page_number(&ftl->l2p->table, index));
 	l2p_directory_found(ftl, index, page->ppa, copy);
-	return same || compare_map_page(ftl, ext, index, page->ppa == MAP_NO_COPY ? NULL : copy);
+	return same || compare_map_page(ftl, zone, index, page->ppa == MAP_NO_COPY ? NULL : copy);
 }
 
 /* … and the pages of the directory. */
@@ -640,7 +640,7 @@ const char *l2p_scan_end(struct ftl *ftl)
 	for (uint32_t z = 0; z < ftl->shape.conventional_zones; z++)
 		for (uint32_t i = 0; i < table->per_zone; i++)
 			if (!stays_blank(ftl, z * table->per_zone + i) &&
-			    !recover_map_page(ftl, ftl->extent[z], (z << table->zone_shift) + i))
+			    !recover_map_page(ftl, &ftl->zones[z], (z << table->zone_shift) + i))
 				return "the map on flash lacks more entries than the L2P log can hold: raise l2p.log_entries";
 	keep_checkpoints(ftl);
 	ftl->l2p->changes.scan = NULL;

@@ -15,7 +15,7 @@
 
 struct ftl;
 struct ftl_worker;
-struct extent;
+struct zone;
 struct log_item;
 
 #define CHANGE_NONE 0u /* as in blank memory: records count from 1 */
@@ -56,7 +56,7 @@ struct l2p_change *l2p_change_of(struct ftl *ftl, uint32_t shard, uint32_t lba);
 uint64_t l2p_changes_among(struct ftl *ftl, uint32_t shard, uint32_t lba, uint32_t count);
 /* [lba, lba + count) of this zone, 1 to L2P_PIECE, are now at the places from `place` on; L2P_UNMAPPED: unmapped. Places in former
  * records are invalidated. Shard lock held. */
-void l2p_change(struct ftl *ftl, const struct extent *ext, uint32_t lba, uint32_t count, uint32_t place);
+void l2p_change(struct ftl *ftl, const struct zone *zone, uint32_t lba, uint32_t count, uint32_t place);
 
 /* Shard lock held, of the log's job: the page's first record, or the next one after `record`; NULL: there is none. */
 struct l2p_change *l2p_changes_next(struct ftl *ftl, uint32_t page, const struct l2p_change *record);
@@ -81,7 +81,7 @@ void l2p_scan_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 /* Entries of an LBA not blank by l2p_scan_blank, and of its successors to the end of its table page. */
 const uint32_t *l2p_scan_entry(struct ftl *ftl, uint64_t lba);
 /* The place; L2P_UNMAPPED: nothing was found. */
-uint32_t l2p_scan_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset);
+uint32_t l2p_scan_peek(struct ftl *ftl, const struct zone *zone, uint32_t offset);
 /* Number of unmapped LBAs of the zone from this one on: nothing of their table pages has been found yet; 0: not known. */
 uint32_t l2p_scan_blank(struct ftl *ftl, uint64_t lba);
 /* NULL, or one sentence why the map cannot be brought up to date. */

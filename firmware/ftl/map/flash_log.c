@@ -53,29 +53,29 @@ void l2p_log_kick(struct ftl_worker *self)
 	l2p_log_flush(self);
 }
 
-static void wait_for_room(struct ftl_worker *self, struct l2p_log *log, struct extent *ext)
+static void wait_for_room(struct ftl_worker *self, struct l2p_log *log, struct zone *zone)
 {
-	if (ext->for_log.queued)
+	if (zone->for_log.queued)
 		return;
-	ext->for_log.queued = true;
-	waiter_push(&log->waiting, &ext->for_log);
-	if (ext->log_since_ns)
+	zone->for_log.queued = true;
+	waiter_push(&log->waiting, &zone->for_log);
+	if (zone->log_since_ns)
 		return;
-	lt_logical_wait(HZ_LOGICAL_MAP_LOG, 0, &ext->log_since_ns);
-	ext->log_since_ns = clock_now_ns();
+	lt_logical_wait(HZ_LOGICAL_MAP_LOG, 0, &zone->log_since_ns);
+	zone->log_since_ns = clock_now_ns();
 	self->counters.l2p_stalls++;
 }
 
-static void stall_ended(struct ftl_worker *self, struct extent *ext)
+static void stall_ended(struct ftl_worker *self, struct zone *zone)
 {
-	if (!ext->log_since_ns)
+	if (!zone->log_since_ns)
 		return;
-	self->counters.l2p_stall_ns += clock_now_ns() - ext->log_since_ns;
-	lt_logical_wait_ended(&ext->log_since_ns);
-	ext->log_since_ns = 0;
+	self->counters.l2p_stall_ns += clock_now_ns() - zone->log_since_ns;
+	lt_logical_wait_ended(&zone->log_since_ns);
+	zone->log_since_ns = 0;
 }
 
-bool l2p_log_room(struct ftl_worker *self, struct extent *ext)
+bool l2p_log_room(struct ftl_worker *self, struct zone *zone)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;
 	struct lt_lock_node node;
@@ -85,18 +85,18 @@ bool l2p_log_room(struct ftl_worker *self, struct extent *ext)
 		lt_lock_acquire(&log->lock, &node);
 		room = has_room(log);
 		if (lt_load(&log->lost))
-			ext->failed = true;
+			zone_become(zone, ZONE_FAILED);
 		else if (!room)
-			wait_for_room(self, log, ext);
+			wait_for_room(self, log, zone);
 		lt_lock_release(&log->lock, &node);
 	}
 	if (room)
 		lt_tell_had(HZ_LOGICAL_MAP_LOG);
-	if (room || ext->failed)
-		stall_ended(self, ext);
+	if (room || zone_failed(zone))
+		stall_ended(self, zone);
 	else
 		l2p_log_flush(self);
-	return room && !ext->failed;
+	return room && !zone_failed(zone);
 }
 
 bool l2p_log_admits(struct ftl_worker *self, struct ftl_request *req)
@@ -169,7 +169,7 @@ static struct waiter *log_next_waiting(struct l2p_log *log)
 	return waiter;
 }
 
-/* Admit extents while there is room. True: some still wait. */
+/* Admit zones while there is room. True: some still wait. */
 static bool let_in(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;
@@ -183,7 +183,7 @@ static bool let_in(struct ftl_worker *self)
 		waiter = log_next_waiting(log);
 		lt_lock_release(&log->lock, &node);
 		if (waiter)
-			extent_kick(self, waiter->ext);
+			zone_kick(self, waiter->zone);
 	} while (waiter);
 	lt_lock_acquire(&log->lock, &node);
 	at_rest = log_take(&log->at_rest, !lt_load(&log->used) || lt_load(&log->lost));
@@ -236,8 +236,8 @@ static void item_unlink(struct l2p_log *log, uint32_t shard, const struct log_it
 	*link = item->next;
 }
 
-/* Record the extent of the new copy. False: nothing new. Zone and shard lock held. */
-static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index)
+/* Record the zone of the new copy. False: nothing new. Zone and shard lock held. */
+static bool note_sequential(struct ftl *ftl, const struct zone *zone, struct log_item *item, uint32_t index)
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	uint32_t first = map_page_first(ftl, index), split = ftl->l2p->table.split;
@@ -248,15 +248,15 @@ static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct lo
 	item->conventional = item->checkpoint = item->directory = item->staged = item->forgotten = item->again = false;
 	item->lost = page->lost;
 	item->from = page->merged;
-	item->to = map_page_placed(ftl, ext, index);
-	item->kept = page->staged && ext->staged > first ? min_u32(ext->staged - first, HZ_MAP_PAGE_ENTRIES) : 0;
+	item->to = map_page_placed(ftl, zone, index);
+	item->kept = page->staged && zone->staged > first ? min_u32(zone->staged - first, HZ_MAP_PAGE_ENTRIES) : 0;
 	item->head = page->head;
-	if (item->from == item->to && !item->head && !l2p_staged_news(ftl, ext, index))
+	if (item->from == item->to && !item->head && !l2p_staged_news(ftl, zone, index))
 		return false;
-	item->placed = ext->placed;
-	item->generation = ext->generation;
-	item->base = extent_place(ext, first);
-	item->patch = first < split && ext->placed > split ? extent_place(ext, split) : 0;
+	item->placed = zone->placed;
+	item->generation = zone->generation;
+	item->base = zone_place(zone, first);
+	item->patch = first < split && zone->placed > split ? zone_place(zone, split) : 0;
 	item->tries = 0;
 	item->reads = page->ppa != MAP_NO_COPY;
 	page->head = 0;
@@ -269,14 +269,14 @@ static bool note_sequential(struct ftl *ftl, const struct extent *ext, struct lo
 }
 
 /* Shard lock held. The same for a page of a conventional zone. */
-static bool note_conventional(struct ftl *ftl, const struct extent *ext, struct log_item *item, uint32_t index)
+static bool note_conventional(struct ftl *ftl, const struct zone *zone, struct log_item *item, uint32_t index)
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 
 	*item = (struct log_item){ .txn = item->txn,
 				   .image = item->image,
 				   .page = index,
-				   .generation = ext->generation,
+				   .generation = zone->generation,
 				   .conventional = true,
 				   .reads = page->ppa != MAP_NO_COPY };
 	if (!l2p_changes_next(ftl, index, NULL) && !page->lost)
@@ -291,22 +291,22 @@ static bool note_conventional(struct ftl *ftl, const struct extent *ext, struct 
 
 static bool item_take(struct ftl *ftl, struct log_item *item, uint32_t index)
 {
-	bool (*note)(struct ftl * ftl, const struct extent *ext, struct log_item *item, uint32_t index);
-	struct extent *ext = map_page_extent(ftl, index);
-	uint32_t shard = ext->map_shard;
+	bool (*note)(struct ftl * ftl, const struct zone *zone, struct log_item *item, uint32_t index);
+	struct zone *zone = map_page_zone(ftl, index);
+	uint32_t shard = zone->map_shard;
 	struct lt_lock *lock = &ftl->l2p->shard[shard];
 	struct lt_lock_node zone_node, node;
 	bool taken;
 
-	note = l2p_conventional(ftl, ext) ? note_conventional : note_sequential;
-	lt_lock_acquire(&ext->lock, &zone_node);
+	note = l2p_conventional(ftl, zone) ? note_conventional : note_sequential;
+	lt_lock_acquire(&zone->lock, &zone_node);
 	lt_lock_acquire(lock, &node);
 	map_page_state(&ftl->l2p->table, index)->dirty = 0;
-	taken = note(ftl, ext, item, index);
+	taken = note(ftl, zone, item, index);
 	if (taken)
 		item_link(&ftl->l2p->log, shard, item);
 	lt_lock_release(lock, &node);
-	lt_lock_release(&ext->lock, &zone_node);
+	lt_lock_release(&zone->lock, &zone_node);
 	return taken;
 }
 
@@ -330,7 +330,7 @@ static void item_lost(struct ftl *ftl, struct log_item *item)
 	item->reads = false;
 	lt_lock_acquire(lock, &node);
 	if (!item->conventional && !item->lost && item->kept > item->to)
-		l2p_staged_lost(ftl, map_page_extent(ftl, item->page), item->page);
+		l2p_staged_lost(ftl, map_page_zone(ftl, item->page), item->page);
 	item->lost |= item->conventional || page->lost;
 	lt_lock_release(lock, &node);
 }
@@ -467,17 +467,17 @@ static void merge(const struct ftl *ftl, struct log_item *item)
 static uint32_t staged_written(struct ftl *ftl, const struct log_item *item)
 {
 	struct map_page *page = map_page_state(&ftl->l2p->table, item->page);
-	const struct extent *ext = map_page_extent(ftl, item->page);
+	const struct zone *zone = map_page_zone(ftl, item->page);
 	bool rebuilt = item->lost && page->lost && !item->again;
 
 	if (rebuilt)
 		page->lost = 0;
 	else if (page->lost)
-		map_page_dirty(ftl, ext->map_shard, item->page);
+		map_page_dirty(ftl, zone->map_shard, item->page);
 	page->staged = item->staged;
 	if (item->staged) {
 		map_page_void_reads(ftl, item->page); /* they lack the entries that leave the log now */
-		l2p_staged_drop(ftl, ext, item);
+		l2p_staged_drop(ftl, zone, item);
 	}
 	return rebuilt;
 }

@@ -147,7 +147,7 @@ void l2p_log_kick(struct ftl_worker *self);
 /* Begin a pass if none is under way. */
 void l2p_log_flush(struct ftl_worker *self);
 /* Zone lock held: may another unit be programmed? False: the zone waits and is kicked, or it has failed since the log is lost. */
-bool l2p_log_room(struct ftl_worker *self, struct extent *ext);
+bool l2p_log_room(struct ftl_worker *self, struct zone *zone);
 /* True if the log has room or is lost, else the request waits until then and is dispatched again. */
 bool l2p_log_admits(struct ftl_worker *self, struct ftl_request *req);
 /* Dispatch the request again when the present pass, or the next one, has ended. No L2P lock held. */
@@ -159,9 +159,6 @@ bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req);
  * in the order of becoming dirty; a pass of the log goes through the pages of each.
  *
  * A page stays dirty until the pass takes it: a page neither dirty nor being written, even for a moment, would look unchanged. */
-
-struct arena;
-struct ftl;
 
 #define L2P_NOT_LISTED UINT32_MAX
 

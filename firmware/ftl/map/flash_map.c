@@ -9,7 +9,7 @@ static struct l2p_cache *cache_of(const struct l2p_lookup *at) { return &at->sel
 
 void l2p_lookup_begin(struct l2p_lookup *at)
 {
-	at->shard = at->ext->map_shard;
+	at->shard = at->zone->map_shard;
 	at->now_ns = l2p_cache_now(at->self->ftl->l2p);
 	at->replaced = false;
 }
@@ -52,7 +52,7 @@ void l2p_lookup_found(struct l2p_lookup *at, ppa_t ppa, uint32_t count)
 
 bool l2p_lookup_entries(struct l2p_lookup *at)
 {
-	uint32_t found = l2p_cache_find_entries(cache_of(at), at->shard, (uint32_t)at->ext->start + at->offset,
+	uint32_t found = l2p_cache_find_entries(cache_of(at), at->shard, (uint32_t)at->zone->start + at->offset,
 						at->offset & (HZ_MAP_PAGE_ENTRIES - 1), at->end - at->offset, at->now_ns, at->place);
 
 	at->self->counters.l2p_hits[HZ_MAP_PAGE] += found;
@@ -69,7 +69,7 @@ static void left(struct l2p_lookup *at, uint32_t entries)
 
 void l2p_lookup_insert(struct l2p_lookup *at, uint8_t level, uint32_t page, uint32_t head, ppa_t ppa)
 {
-	struct l2p_cache_new range = { .lba = (uint32_t)at->ext->start + head, .ppa = ppa, .group = page, .level = level };
+	struct l2p_cache_new range = { .lba = (uint32_t)at->zone->start + head, .ppa = ppa, .group = page, .level = level };
 
 	left(at, l2p_cache_insert(cache_of(at), at->shard, &range, at->now_ns));
 }
@@ -83,7 +83,7 @@ void l2p_lookup_fill(struct l2p_lookup *at, struct l2p_cache_entries *entries)
 static uint32_t enter(struct l2p_lookup *at, const struct map_fetch *fetch, uint32_t index, uint32_t count, bool changes)
 {
 	struct ftl *ftl = at->self->ftl;
-	uint32_t line = l2p_cache_line(cache_of(at)), first = (uint32_t)at->ext->start + map_page_first(ftl, fetch->page), added = 0;
+	uint32_t line = l2p_cache_line(cache_of(at)), first = (uint32_t)at->zone->start + map_page_first(ftl, fetch->page), added = 0;
 	struct l2p_cache_entries entries = { .group = fetch->page };
 
 	for (; count; index += entries.count, count -= entries.count) {
@@ -140,9 +140,9 @@ struct target {
 
 /* --- log --- */
 
-static bool in_log(const struct ftl *ftl, const struct extent *ext, uint32_t offset)
+static bool in_log(const struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	return (offset & (HZ_MAP_PAGE_ENTRIES - 1)) >= map_page_state_at(&ftl->l2p->table, ext, offset)->merged;
+	return (offset & (HZ_MAP_PAGE_ENTRIES - 1)) >= map_page_state_at(&ftl->l2p->table, zone, offset)->merged;
 }
 
 static bool from_log(struct l2p_lookup *at)
@@ -150,12 +150,12 @@ static bool from_log(struct l2p_lookup *at)
 	struct ftl *ftl = at->self->ftl;
 	uint32_t count = min_u32(at->end - at->offset, HZ_MAP_PAGE_ENTRIES - (at->offset & (HZ_MAP_PAGE_ENTRIES - 1)));
 
-	if (!in_log(ftl, at->ext, at->offset))
+	if (!in_log(ftl, at->zone, at->offset))
 		return false;
 	if (at->offset < ftl->l2p->table.split)
 		count = min_u32(count, ftl->l2p->table.split - at->offset);
 	at->self->counters.l2p_log_hits++;
-	l2p_lookup_found(at, extent_place(at->ext, at->offset), count);
+	l2p_lookup_found(at, zone_place(at->zone, at->offset), count);
 	return true;
 }
 
@@ -164,7 +164,7 @@ static bool from_log(struct l2p_lookup *at)
 static bool hit(struct l2p_lookup *at, uint8_t level, const struct map_range *range)
 {
 	struct l2p *l2p = at->self->ftl->l2p;
-	ppa_t ppa = l2p_cache_find(&l2p->cache, at->shard, (uint32_t)at->ext->start + range->head, level, at->now_ns);
+	ppa_t ppa = l2p_cache_find(&l2p->cache, at->shard, (uint32_t)at->zone->start + range->head, level, at->now_ns);
 
 	if (ppa == PPA_NONE)
 		return false;
@@ -201,7 +201,7 @@ static bool within_a_map_page(const struct map_range *range) { return (range->he
 
 static const struct map_page *target_map_page(const struct l2p_lookup *at, uint32_t offset)
 {
-	return map_page_state_at(&at->self->ftl->l2p->table, at->ext, offset);
+	return map_page_state_at(&at->self->ftl->l2p->table, at->zone, offset);
 }
 
 /* Is the first entry of the range in the copy on flash? */
@@ -247,7 +247,7 @@ static struct target target_of(const struct l2p_lookup *at)
 {
 	struct ftl *ftl = at->self->ftl;
 	struct ftl_io *io = io_of(at->req);
-	uint32_t own = map_page_index(ftl, at->ext, at->offset);
+	uint32_t own = map_page_index(ftl, at->zone, at->offset);
 	struct target target;
 
 	if (io->map_page != own + 1) {
@@ -260,7 +260,7 @@ static struct target target_of(const struct l2p_lookup *at)
 			break;
 	if (target.level == HZ_MAP_PAGE)
 		target.range = (struct map_range){ at->offset, at->offset + 1 };
-	target.page = map_page_index(ftl, at->ext, target.range.head);
+	target.page = map_page_index(ftl, at->zone, target.range.head);
 	return target;
 }
 
@@ -278,10 +278,10 @@ static bool believed(const struct l2p_lookup *at, const struct map_fetch *fetch)
 	struct ftl *ftl = at->self->ftl;
 
 	if (map_page_state(&ftl->l2p->table, fetch->page)->level != MAP_UNSEEN ||
-	    l2p_unseen_true(ftl, at->ext, fetch->page, (const uint32_t *)fetch->image))
+	    l2p_unseen_true(ftl, at->zone, fetch->page, (const uint32_t *)fetch->image))
 		return true;
 	map_page_doubt(at->self, fetch->page);
-	map_page_dirty(ftl, at->ext->map_shard, fetch->page);
+	map_page_dirty(ftl, at->zone->map_shard, fetch->page);
 	return false;
 }
 
@@ -320,15 +320,15 @@ static bool from_fetch(struct l2p_lookup *at)
 /* --- one sector, as most reads are --- */
 
 /* Address from a cached range of that level, else PPA_NONE. */
-static ppa_t in_cached_range(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint8_t level, uint64_t now_ns)
+static ppa_t in_cached_range(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint8_t level, uint64_t now_ns)
 {
 	struct l2p_cache *cache = &self->ftl->l2p->cache;
 	struct map_range range;
 	ppa_t ppa;
 
-	if (!l2p_cache_has(cache, ext->map_shard, level) || !l2p_range_at(self->ftl, level, offset, &range))
+	if (!l2p_cache_has(cache, zone->map_shard, level) || !l2p_range_at(self->ftl, level, offset, &range))
 		return PPA_NONE;
-	ppa = l2p_cache_find(cache, ext->map_shard, (uint32_t)ext->start + range.head, level, now_ns);
+	ppa = l2p_cache_find(cache, zone->map_shard, (uint32_t)zone->start + range.head, level, now_ns);
 	if (ppa == PPA_NONE)
 		return PPA_NONE;
 	self->counters.l2p_hits[level]++;
@@ -336,22 +336,22 @@ static ppa_t in_cached_range(struct ftl_worker *self, const struct extent *ext, 
 }
 
 /* Address from the log or the cache, else PPA_NONE. */
-static ppa_t at_hand(struct ftl_worker *self, const struct extent *ext, uint32_t offset)
+static ppa_t at_hand(struct ftl_worker *self, const struct zone *zone, uint32_t offset)
 {
 	struct l2p *l2p = self->ftl->l2p;
 	uint64_t now_ns;
 	ppa_t ppa;
 
-	if (in_log(self->ftl, ext, offset)) {
+	if (in_log(self->ftl, zone, offset)) {
 		self->counters.l2p_log_hits++;
-		return extent_place(ext, offset);
+		return zone_place(zone, offset);
 	}
 	now_ns = l2p_cache_now(l2p);
-	ppa = in_cached_range(self, ext, offset, HZ_MAP_ZONE, now_ns);
+	ppa = in_cached_range(self, zone, offset, HZ_MAP_ZONE, now_ns);
 	if (ppa == PPA_NONE)
-		ppa = in_cached_range(self, ext, offset, HZ_MAP_CHUNK, now_ns);
+		ppa = in_cached_range(self, zone, offset, HZ_MAP_CHUNK, now_ns);
 	if (ppa == PPA_NONE)
-		self->counters.l2p_hits[HZ_MAP_PAGE] += l2p_cache_find_entries(&l2p->cache, ext->map_shard, (uint32_t)ext->start + offset,
+		self->counters.l2p_hits[HZ_MAP_PAGE] += l2p_cache_find_entries(&l2p->cache, zone->map_shard, (uint32_t)zone->start + offset,
 									       offset & (HZ_MAP_PAGE_ENTRIES - 1), 1, now_ns, &ppa);
 	return ppa;
 }
@@ -359,10 +359,10 @@ static ppa_t at_hand(struct ftl_worker *self, const struct extent *ext, uint32_t
 /* --- the operations --- */
 
 /* noinline: hits need few registers. Its shard's lock held, and released. */
-static __attribute__((noinline)) uint32_t look_up_all(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext,
+static __attribute__((noinline)) uint32_t look_up_all(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone,
 						      uint32_t offset, uint32_t count, ppa_t *ppa, struct lt_lock_node *node)
 {
-	struct l2p_lookup at = { .self = self, .req = req, .ext = ext, .offset = offset, .end = offset + count, .place = ppa };
+	struct l2p_lookup at = { .self = self, .req = req, .zone = zone, .offset = offset, .end = offset + count, .place = ppa };
 	bool more = true;
 
 	l2p_lookup_begin(&at);
@@ -375,26 +375,26 @@ static __attribute__((noinline)) uint32_t look_up_all(struct ftl_worker *self, s
 	return at.offset - offset;
 }
 
-static uint32_t look_up_one(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, ppa_t *ppa)
+static uint32_t look_up_one(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, ppa_t *ppa)
 {
 	struct lt_lock_node node;
 
-	lt_lock_acquire(l2p_lock_of(self->ftl, ext), &node);
-	if (io_of(req)->fetch || (*ppa = at_hand(self, ext, offset)) == PPA_NONE)
-		return look_up_all(self, req, ext, offset, 1, ppa, &node);
-	lt_lock_release(l2p_lock_of(self->ftl, ext), &node);
+	lt_lock_acquire(l2p_lock_of(self->ftl, zone), &node);
+	if (io_of(req)->fetch || (*ppa = at_hand(self, zone, offset)) == PPA_NONE)
+		return look_up_all(self, req, zone, offset, 1, ppa, &node);
+	lt_lock_release(l2p_lock_of(self->ftl, zone), &node);
 	return 1;
 }
 
-static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+static uint32_t cached_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			    ppa_t *ppa)
 {
 	struct lt_lock_node node;
 
 	if (count == 1)
-		return look_up_one(self, req, ext, offset, ppa);
-	lt_lock_acquire(l2p_lock_of(self->ftl, ext), &node);
-	return look_up_all(self, req, ext, offset, count, ppa, &node);
+		return look_up_one(self, req, zone, offset, ppa);
+	lt_lock_acquire(l2p_lock_of(self->ftl, zone), &node);
+	return look_up_all(self, req, zone, offset, count, ppa, &node);
 }
 
 void l2p_cached_leave(struct ftl_worker *self, struct ftl_request *req)
@@ -409,13 +409,13 @@ void l2p_cached_leave(struct ftl_worker *self, struct ftl_request *req)
 }
 
 /* PINNED: an aggregated entry enters the cache when it is made; the entries under it leave. Shard lock held. */
-static void pin_range(struct ftl_worker *self, const struct extent *ext, uint32_t shard, uint8_t level, const struct map_range *range)
+static void pin_range(struct ftl_worker *self, const struct zone *zone, uint32_t shard, uint8_t level, const struct map_range *range)
 {
 	struct ftl *ftl = self->ftl;
-	struct l2p_cache_new entry = { .lba = (uint32_t)ext->start + range->head,
-				       .ppa = extent_place(ext, range->head),
+	struct l2p_cache_new entry = { .lba = (uint32_t)zone->start + range->head,
+				       .ppa = zone_place(zone, range->head),
 				       .level = level,
-				       .group = map_page_index(ftl, ext, range->head),
+				       .group = map_page_index(ftl, zone, range->head),
 				       .pin = true };
 
 	self->counters.l2p_evictions += l2p_cache_insert(&ftl->l2p->cache, shard, &entry, l2p_cache_now(ftl->l2p));
@@ -423,39 +423,39 @@ static void pin_range(struct ftl_worker *self, const struct extent *ext, uint32_
 }
 
 /* One table page at a time under the lock. */
-static void drop_covered(struct ftl *ftl, const struct extent *ext, uint8_t level, const struct map_range *range)
+static void drop_covered(struct ftl *ftl, const struct zone *zone, uint8_t level, const struct map_range *range)
 {
-	struct lt_lock *lock = l2p_lock_of(ftl, ext);
-	uint32_t shard = ext->map_shard;
+	struct lt_lock *lock = l2p_lock_of(ftl, zone);
+	uint32_t shard = zone->map_shard;
 
 	for (uint32_t o = range->head & ~(HZ_MAP_PAGE_ENTRIES - 1u); o < range->end; o += HZ_MAP_PAGE_ENTRIES) {
 		struct lt_lock_node node;
 
 		lt_lock_acquire(lock, &node);
-		l2p_cache_drop(&ftl->l2p->cache, shard, map_page_index(ftl, ext, o), (uint32_t)ext->start + range->head,
-			       (uint32_t)ext->start + range->end, level);
+		l2p_cache_drop(&ftl->l2p->cache, shard, map_page_index(ftl, zone, o), (uint32_t)zone->start + range->head,
+			       (uint32_t)zone->start + range->end, level);
 		lt_lock_release(lock, &node);
 	}
 }
 
-static void range_made(struct ftl_worker *self, const struct extent *ext, uint8_t level, const struct map_range *range)
+static void range_made(struct ftl_worker *self, const struct zone *zone, uint8_t level, const struct map_range *range)
 {
-	uint32_t shard = ext->map_shard;
+	uint32_t shard = zone->map_shard;
 	struct lt_lock_node node;
 
 	if (self->ftl->cfg->l2p_strategy != HZ_L2P_PINNED)
 		return;
-	drop_covered(self->ftl, ext, level, range);
+	drop_covered(self->ftl, zone, level, range);
 	lt_lock_acquire(&self->ftl->l2p->shard[shard], &node);
-	pin_range(self, ext, shard, level, range);
+	pin_range(self, zone, shard, level, range);
 	lt_lock_release(&self->ftl->l2p->shard[shard], &node);
 }
 
 /* The first entry of a complete range leads more sectors than in its copy on flash: its page must be rewritten, unless its own part of
  * the range is still to be written. */
-static void lead(struct ftl *ftl, const struct extent *ext, uint8_t level, const struct map_range *range)
+static void lead(struct ftl *ftl, const struct zone *zone, uint8_t level, const struct map_range *range)
 {
-	uint32_t index = map_page_index(ftl, ext, range->head), shard = ext->map_shard;
+	uint32_t index = map_page_index(ftl, zone, range->head), shard = zone->map_shard;
 	struct map_page *page = map_page_state(&ftl->l2p->table, index);
 	struct lt_lock_node node;
 
@@ -471,7 +471,7 @@ static void lead(struct ftl *ftl, const struct extent *ext, uint8_t level, const
 }
 
 /* Sectors [from, to) have been placed: find the ranges completed by that. */
-static void find_made(struct ftl_worker *self, const struct extent *ext, uint32_t from, uint32_t to)
+static void find_made(struct ftl_worker *self, const struct zone *zone, uint32_t from, uint32_t to)
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t capacity = ftl->capacity, next;
@@ -485,36 +485,36 @@ static void find_made(struct ftl_worker *self, const struct extent *ext, uint32_
 		if (!legal || range.end > to)
 			continue;
 		if (!all)
-			range_made(self, ext, HZ_MAP_CHUNK, &range); /* else the zone's entry stands for it */
-		lead(ftl, ext, HZ_MAP_CHUNK, &range);
+			range_made(self, zone, HZ_MAP_CHUNK, &range); /* else the zone's entry stands for it */
+		lead(ftl, zone, HZ_MAP_CHUNK, &range);
 	}
 	if (to == capacity && l2p_range_at(ftl, HZ_MAP_ZONE, 0, &range)) {
-		range_made(self, ext, HZ_MAP_ZONE, &range);
-		lead(ftl, ext, HZ_MAP_ZONE, &range);
+		range_made(self, zone, HZ_MAP_ZONE, &range);
+		lead(ftl, zone, HZ_MAP_ZONE, &range);
 	}
 }
 
 /* [from, to) is the log's, page by page. */
-static void log_run(struct ftl *ftl, const struct extent *ext, uint32_t from, uint32_t to)
+static void log_run(struct ftl *ftl, const struct zone *zone, uint32_t from, uint32_t to)
 {
-	uint32_t shard = ext->map_shard;
+	uint32_t shard = zone->map_shard;
 	struct lt_lock_node node;
 
 	for (uint32_t o = from; o < to; o = (o | (HZ_MAP_PAGE_ENTRIES - 1)) + 1) {
 		lt_lock_acquire(&ftl->l2p->shard[shard], &node);
-		map_page_dirty(ftl, shard, map_page_index(ftl, ext, o));
+		map_page_dirty(ftl, shard, map_page_index(ftl, zone, o));
 		lt_lock_release(&ftl->l2p->shard[shard], &node);
 	}
 	l2p_log_add(ftl, to - from);
 }
 
-static void cached_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
+static void cached_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
 	(void)ppa; /* it is the place */
 	if (staged)
-		l2p_cached_unstage_run(self, ext, offset, count);
-	log_run(self->ftl, ext, offset, offset + count);
-	find_made(self, ext, offset, offset + count);
+		l2p_cached_unstage_run(self, zone, offset, count);
+	log_run(self->ftl, zone, offset, offset + count);
+	find_made(self, zone, offset, offset + count);
 	self->counters.l2p_updates += count;
 	l2p_log_kick(self);
 }
@@ -534,18 +534,18 @@ static void forget_places(struct ftl_worker *self, uint32_t index)
 }
 
 /* Forget [0, count) of the zone, on flash, in the cache and in the log; staged sectors stay if the zone moves. */
-static void forget_entries(struct ftl_worker *self, const struct extent *ext, uint32_t count, bool moves)
+static void forget_entries(struct ftl_worker *self, const struct zone *zone, uint32_t count, bool moves)
 {
 	struct ftl *ftl = self->ftl;
-	uint32_t shard = ext->map_shard;
+	uint32_t shard = zone->map_shard;
 	struct lt_lock_node node;
 
 	for (uint32_t o = 0; o < count; o += HZ_MAP_PAGE_ENTRIES) {
-		uint32_t index = map_page_index(ftl, ext, o);
+		uint32_t index = map_page_index(ftl, zone, o);
 		struct map_page *page = map_page_state(&ftl->l2p->table, index);
 
 		lt_lock_acquire(&ftl->l2p->shard[shard], &node);
-		l2p_log_remove(ftl, map_page_placed(ftl, ext, index) - page->merged + page->head);
+		l2p_log_remove(ftl, map_page_placed(ftl, zone, index) - page->merged + page->head);
 		page->head = 0;
 		if (page->writing)
 			l2p_log_item(ftl, shard, index)->forgotten = true;
@@ -561,40 +561,40 @@ static void forget_entries(struct ftl_worker *self, const struct extent *ext, ui
 	}
 }
 
-static void cached_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
+static void cached_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count)
 {
-	struct lt_lock *lock = l2p_lock_of(self->ftl, ext);
+	struct lt_lock *lock = l2p_lock_of(self->ftl, zone);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
-	l2p_runs_cut(self->ftl, ext, 0, self->ftl->capacity);
+	l2p_runs_cut(self->ftl, zone, 0, self->ftl->capacity);
 	lt_lock_release(lock, &node);
-	forget_entries(self, ext, count, false);
+	forget_entries(self, zone, count, false);
 }
 
 /* The zone is in another superblock: all of it but staged sectors is news. */
-static void cached_moved(struct ftl_worker *self, const struct extent *ext)
+static void cached_moved(struct ftl_worker *self, const struct zone *zone)
 {
-	forget_entries(self, ext, ext->placed, true);
-	cached_map_run(self, ext, 0, ext->placed, extent_place(ext, 0), false);
+	forget_entries(self, zone, zone->placed, true);
+	cached_map_run(self, zone, 0, zone->placed, zone_place(zone, 0), false);
 }
 
 /* Rows on their way: the map follows when all of the zone is there. */
-static void cached_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+static void cached_remap_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
 {
 	(void)self;
-	(void)ext;
+	(void)zone;
 	(void)offset;
 	(void)count;
 	(void)ppa;
 }
 
-static void cached_mounted(struct ftl *ftl, const struct extent *ext)
+static void cached_mounted(struct ftl *ftl, const struct zone *zone)
 {
-	if (l2p_conventional(ftl, ext))
+	if (l2p_conventional(ftl, zone))
 		return; /* l2p_scan_end does it */
-	l2p_mount_map_pages(ftl, ext);
-	find_made(&ftl->workers[0], ext, 0, ext->placed);
+	l2p_mount_map_pages(ftl, zone);
+	find_made(&ftl->workers[0], zone, 0, zone->placed);
 }
 
 static const char *cached_conv_scan_end(struct ftl *ftl)

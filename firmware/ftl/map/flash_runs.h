@@ -15,7 +15,7 @@
 
 struct arena;
 struct ftl;
-struct extent;
+struct zone;
 
 #define L2P_RUN_NONE UINT32_MAX
 
@@ -38,16 +38,16 @@ bool l2p_runs_scarce(const struct ftl *ftl);
 
 /* --- shard lock held from here on --- */
 /* The run of this sector, or NULL. */
-const struct l2p_run *l2p_run_at(const struct ftl *ftl, const struct extent *ext, uint32_t offset);
+const struct l2p_run *l2p_run_at(const struct ftl *ftl, const struct zone *zone, uint32_t offset);
 /* Address of a sector of the run. */
 ppa_t l2p_run_place(const struct l2p_run *run, uint32_t offset);
 /* [offset, offset + count) leave the log. False: a run would have had to become two, and its end was lost. */
-bool l2p_runs_cut(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count);
+bool l2p_runs_cut(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count);
 /* They lie from ppa on, and no run has them. False: no run was free. */
-bool l2p_runs_add(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+bool l2p_runs_add(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
 /* Iterate over runs with sectors of [offset, offset + count): *at is the position, L2P_RUN_NONE to begin; NULL: no more. The runs of the
  * zone must not change in between. */
-const struct l2p_run *l2p_runs_next(const struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, uint32_t *at);
+const struct l2p_run *l2p_runs_next(const struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t *at);
 
 /* NULL, or the fault; *sectors = sectors in runs. Harts idle. */
 const char *l2p_runs_check(const struct ftl *ftl, uint64_t *sectors);

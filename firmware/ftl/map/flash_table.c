@@ -25,9 +25,9 @@ uint8_t l2p_level_at(const struct ftl *ftl, uint32_t placed, uint32_t offset, st
 	return level;
 }
 
-uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_t offset)
+uint32_t map_page_index(const struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	return ext->index << ftl->l2p->table.zone_shift | offset >> L2P_MAP_PAGE_SHIFT;
+	return zone->index << ftl->l2p->table.zone_shift | offset >> L2P_MAP_PAGE_SHIFT;
 }
 
 bool map_page_conventional(const struct ftl *ftl, uint32_t page)
@@ -35,9 +35,9 @@ bool map_page_conventional(const struct ftl *ftl, uint32_t page)
 	return page >> ftl->l2p->table.zone_shift < ftl->shape.conventional_zones;
 }
 
-bool l2p_conventional(const struct ftl *ftl, const struct extent *ext) { return ext->index < ftl->shape.conventional_zones; }
+bool l2p_conventional(const struct ftl *ftl, const struct zone *zone) { return zone->index < ftl->shape.conventional_zones; }
 
-struct extent *map_page_extent(struct ftl *ftl, uint32_t page) { return ftl->extent[page >> ftl->l2p->table.zone_shift]; }
+struct zone *map_page_zone(struct ftl *ftl, uint32_t page) { return &ftl->zones[page >> ftl->l2p->table.zone_shift]; }
 
 uint32_t map_page_first(const struct ftl *ftl, uint32_t page)
 {
@@ -48,7 +48,7 @@ uint32_t map_page_shard(const struct ftl *ftl, uint32_t page)
 {
 	const struct l2p_table *table = &ftl->l2p->table;
 
-	return page < table->pages ? ftl->extent[page >> table->zone_shift]->map_shard : 0;
+	return page < table->pages ? ftl->zones[page >> table->zone_shift].map_shard : 0;
 }
 
 struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page) { return &ftl->l2p->shard[map_page_shard(ftl, page)]; }
@@ -56,9 +56,9 @@ struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page) { return &ftl->l2p
 uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page)
 {
 	const struct l2p_table *table = &ftl->l2p->table;
-	uint32_t ext = page >> table->zone_shift;
+	uint32_t zone = page >> table->zone_shift;
 
-	return ext * table->per_zone + (page - (ext << table->zone_shift));
+	return zone * table->per_zone + (page - (zone << table->zone_shift));
 }
 
 uint32_t map_page_entries(const struct ftl *ftl, uint32_t page)
@@ -68,13 +68,13 @@ uint32_t map_page_entries(const struct ftl *ftl, uint32_t page)
 	return rest < HZ_MAP_PAGE_ENTRIES ? rest : HZ_MAP_PAGE_ENTRIES;
 }
 
-uint32_t map_page_placed(const struct ftl *ftl, const struct extent *ext, uint32_t page)
+uint32_t map_page_placed(const struct ftl *ftl, const struct zone *zone, uint32_t page)
 {
 	uint32_t first = map_page_first(ftl, page);
 
-	if (ext->placed <= first)
+	if (zone->placed <= first)
 		return 0;
-	return ext->placed - first < HZ_MAP_PAGE_ENTRIES ? ext->placed - first : HZ_MAP_PAGE_ENTRIES;
+	return zone->placed - first < HZ_MAP_PAGE_ENTRIES ? zone->placed - first : HZ_MAP_PAGE_ENTRIES;
 }
 
 /* Copies of table pages, and fetches with their waiters. */
@@ -137,7 +137,7 @@ void map_page_doubt(struct ftl_worker *self, uint32_t index)
 	self->counters.l2p_rebuilt++;
 	l2p_log_add(self->ftl, page->merged);
 	if (page->staged)
-		l2p_staged_lost(self->ftl, map_page_extent(self->ftl, index), index);
+		l2p_staged_lost(self->ftl, map_page_zone(self->ftl, index), index);
 	map_page_drop_copy(self, index);
 }
 

@@ -3,7 +3,7 @@
 #ifndef FTL_MAP_FLASH_TABLE_H
 #define FTL_MAP_FLASH_TABLE_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "request/io.h"
 
 /* Table pages of the map: their numbering, their state in RAM, and the ranges that one entry may stand for.
@@ -83,23 +83,23 @@ static inline uint64_t *map_page_number(const struct l2p_table *table, uint32_t 
 	return &table->sequence[map_page_slot(table, page)];
 }
 /* … of the page with a sector's entry. */
-static inline struct map_page *map_page_state_at(const struct l2p_table *table, const struct extent *ext, uint32_t offset)
+static inline struct map_page *map_page_state_at(const struct l2p_table *table, const struct zone *zone, uint32_t offset)
 {
-	return &table->page[ext->index * table->per_zone + (offset >> L2P_MAP_PAGE_SHIFT)];
+	return &table->page[zone->index * table->per_zone + (offset >> L2P_MAP_PAGE_SHIFT)];
 }
 static inline uint8_t l2p_entry_level(uint32_t entry) { return (uint8_t)(entry >> HZ_PPA_BITS); }
 
-uint32_t map_page_index(const struct ftl *ftl, const struct extent *ext, uint32_t offset);
-struct extent *map_page_extent(struct ftl *ftl, uint32_t page);
+uint32_t map_page_index(const struct ftl *ftl, const struct zone *zone, uint32_t offset);
+struct zone *map_page_zone(struct ftl *ftl, uint32_t page);
 uint32_t map_page_shard(const struct ftl *ftl, uint32_t page);   /* also of a checkpoint or a page of the directory */
 uint32_t map_page_first(const struct ftl *ftl, uint32_t page);   /* offset in its zone of the page's first entry */
 struct lt_lock *map_page_lock(struct ftl *ftl, uint32_t page);   /* its shard's */
 uint32_t map_page_lpa(const struct ftl *ftl, uint32_t page);     /* number on flash: zone * map_pages_per_zone + page of the zone */
 uint32_t map_page_entries(const struct ftl *ftl, uint32_t page); /* entries for sectors: a zone's last page may have fewer */
 /* Number of the page's entries placed in the zone. Zone lock held. */
-uint32_t map_page_placed(const struct ftl *ftl, const struct extent *ext, uint32_t page);
+uint32_t map_page_placed(const struct ftl *ftl, const struct zone *zone, uint32_t page);
 
-bool l2p_conventional(const struct ftl *ftl, const struct extent *ext);
+bool l2p_conventional(const struct ftl *ftl, const struct zone *zone);
 bool map_page_conventional(const struct ftl *ftl, uint32_t page); /* is it a table page of such a zone? */
 
 /* Copies of table pages (flash_table.h) on flash: set, voided, lost; and reads of them, with their waiters.

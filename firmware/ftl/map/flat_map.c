@@ -13,9 +13,9 @@
 
 #define PAIR_STEP (1ull << 32 | 1) /* the next address, in both halves */
 
-static uint32_t *entry_of(struct l2p *l2p, const struct extent *ext, uint32_t offset)
+static uint32_t *entry_of(struct l2p *l2p, const struct zone *zone, uint32_t offset)
 {
-	return &l2p->entry[(uint64_t)ext->index * ext->ftl->capacity + offset];
+	return &l2p->entry[(uint64_t)zone->index * zone->ftl->capacity + offset];
 }
 
 /* Address of a zone found at mount, while entries of it are still to be made. */
@@ -60,59 +60,59 @@ static void fill_run(uint32_t *entry, uint32_t count, ppa_t ppa)
 		*entry++ = ppa++;
 }
 
-static uint64_t *unmade_word(const struct ftl *ftl, const struct extent *ext, uint32_t page)
+static uint64_t *unmade_word(const struct ftl *ftl, const struct zone *zone, uint32_t page)
 {
-	return &ftl->l2p->unmade[ext->index * flat_words(ftl) + page / PAGE_BITS];
+	return &ftl->l2p->unmade[zone->index * flat_words(ftl) + page / PAGE_BITS];
 }
 
-static bool is_unmade(const struct ftl *ftl, const struct extent *ext, uint32_t page)
+static bool is_unmade(const struct ftl *ftl, const struct zone *zone, uint32_t page)
 {
-	return *unmade_word(ftl, ext, page) >> page % PAGE_BITS & 1;
+	return *unmade_word(ftl, zone, page) >> page % PAGE_BITS & 1;
 }
 
-static void make_page(struct ftl *ftl, const struct extent *ext, uint32_t page)
+static void make_page(struct ftl *ftl, const struct zone *zone, uint32_t page)
 {
-	struct flat_zone *found = &ftl->l2p->found[ext->index];
+	struct flat_zone *found = &ftl->l2p->found[zone->index];
 	uint32_t from = page * HZ_MAP_PAGE_ENTRIES, to = min_u32(from + HZ_MAP_PAGE_ENTRIES, found->placed);
-	uint32_t split = min_u32(to, ext->body > from ? ext->body : from);
-	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+	uint32_t split = min_u32(to, zone->body > from ? zone->body : from);
+	struct lt_lock *lock = l2p_lock_of(ftl, zone);
 	struct lt_lock_node node;
 
-	*unmade_word(ftl, ext, page) &= ~(1ull << page % PAGE_BITS);
+	*unmade_word(ftl, zone, page) &= ~(1ull << page % PAGE_BITS);
 	found->pages--;
 	lt_lock_acquire(lock, &node);
 	if (from < split)
-		fill_run(entry_of(ftl->l2p, ext, from), split - from, ppa_make(ftl->map, found->superblock, from));
+		fill_run(entry_of(ftl->l2p, zone, from), split - from, ppa_make(ftl->map, found->superblock, from));
 	if (split < to)
-		fill_run(entry_of(ftl->l2p, ext, split), to - split, ppa_make(ftl->map, found->patch, split - ext->body));
+		fill_run(entry_of(ftl->l2p, zone, split), to - split, ppa_make(ftl->map, found->patch, split - zone->body));
 	lt_lock_release(lock, &node);
 }
 
 /* … of [offset, offset + count), which is not empty. noinline: reads of made entries save no registers. */
-static __attribute__((noinline)) void make_pages(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count)
+static __attribute__((noinline)) void make_pages(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count)
 {
 	for (uint32_t page = offset / HZ_MAP_PAGE_ENTRIES; page < flat_pages(offset + count); page++)
-		if (is_unmade(ftl, ext, page))
-			make_page(ftl, ext, page);
+		if (is_unmade(ftl, zone, page))
+			make_page(ftl, zone, page);
 }
 
-static void flat_want(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count)
+static void flat_want(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count)
 {
-	if (ftl->l2p->found[ext->index].pages)
-		make_pages(ftl, ext, offset, count);
+	if (ftl->l2p->found[zone->index].pages)
+		make_pages(ftl, zone, offset, count);
 }
 
 /* --- look-ups and changes --- */
 
-static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			  ppa_t *ppa)
 {
-	uint32_t *entry = entry_of(self->ftl->l2p, ext, offset);
-	struct lt_lock *lock = l2p_lock_of(self->ftl, ext);
+	uint32_t *entry = entry_of(self->ftl->l2p, zone, offset);
+	struct lt_lock *lock = l2p_lock_of(self->ftl, zone);
 	struct lt_lock_node node;
 
 	(void)req;
-	flat_want(self->ftl, ext, offset, count);
+	flat_want(self->ftl, zone, offset, count);
 	lt_lock_read(lock, &node);
 	for (uint32_t i = 0; i < count; i++)
 		ppa[i] = entry[i] & L2P_ADDRESS_MASK;
@@ -121,12 +121,12 @@ static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, cons
 }
 
 /* In pieces, so that the lock is never held for long: the callers own the zone. */
-static void replace_run(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
+static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t value, uint32_t step)
 {
-	struct lt_lock *lock = l2p_lock_of(ftl, ext);
+	struct lt_lock *lock = l2p_lock_of(ftl, zone);
 
 	while (count) {
-		uint32_t *entry = entry_of(ftl->l2p, ext, offset);
+		uint32_t *entry = entry_of(ftl->l2p, zone, offset);
 		uint32_t part = count < L2P_PIECE ? count : L2P_PIECE;
 		struct lt_lock_node node;
 
@@ -139,51 +139,51 @@ static void replace_run(struct ftl *ftl, const struct extent *ext, uint32_t offs
 	}
 }
 
-static void flat_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+static void flat_stage_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	replace_run(self->ftl, ext, offset, count, ppa, 1);
+	replace_run(self->ftl, zone, offset, count, ppa, 1);
 }
 
-static void flat_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
+static void flat_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
 	(void)staged; /* the entry is simply replaced */
-	replace_run(self->ftl, ext, offset, count, ppa, 1);
+	replace_run(self->ftl, zone, offset, count, ppa, 1);
 }
 
-static void flat_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
+static void flat_unstage_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count)
 {
-	replace_run(self->ftl, ext, offset, count, UINT32_MAX, 0);
+	replace_run(self->ftl, zone, offset, count, UINT32_MAX, 0);
 }
 
-static uint32_t flat_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+static uint32_t flat_staged_peek(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	return *entry_of(ftl->l2p, ext, offset) & L2P_ADDRESS_MASK;
+	return *entry_of(ftl->l2p, zone, offset) & L2P_ADDRESS_MASK;
 }
 
-static void flat_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+static void flat_remap_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	flat_want(self->ftl, ext, offset, count);
-	replace_run(self->ftl, ext, offset, count, ppa, 1);
+	flat_want(self->ftl, zone, offset, count);
+	replace_run(self->ftl, zone, offset, count, ppa, 1);
 }
 
 /* Every row was remapped when it had been moved. */
-static void flat_moved(struct ftl_worker *self, const struct extent *ext)
+static void flat_moved(struct ftl_worker *self, const struct zone *zone)
 {
 	(void)self;
-	(void)ext;
+	(void)zone;
 }
 
-static void flat_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
+static void flat_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count)
 {
-	self->ftl->l2p->found[ext->index].pages = 0;
-	memset(unmade_word(self->ftl, ext, 0), 0, flat_words(self->ftl) * sizeof(uint64_t));
-	replace_run(self->ftl, ext, 0, count, UINT32_MAX, 0);
+	self->ftl->l2p->found[zone->index].pages = 0;
+	memset(unmade_word(self->ftl, zone, 0), 0, flat_words(self->ftl) * sizeof(uint64_t));
+	replace_run(self->ftl, zone, 0, count, UINT32_MAX, 0);
 }
 
-static bool flat_room(struct ftl_worker *self, struct extent *ext)
+static bool flat_room(struct ftl_worker *self, struct zone *zone)
 {
 	(void)self;
-	(void)ext;
+	(void)zone;
 	return true;
 }
 
@@ -203,50 +203,50 @@ static void flat_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
 	(void)ppa;
 }
 
-static void flat_mounted(struct ftl *ftl, const struct extent *ext)
+static void flat_mounted(struct ftl *ftl, const struct zone *zone)
 {
-	uint32_t pages = flat_pages(ext->placed);
+	uint32_t pages = flat_pages(zone->placed);
 
-	ftl->l2p->found[ext->index] = (struct flat_zone){ pages, ext->superblock, ext->patch, ext->placed };
+	ftl->l2p->found[zone->index] = (struct flat_zone){ pages, zone->superblock, zone->patch, zone->placed };
 	for (uint32_t page = 0; page < pages; page++)
-		*unmade_word(ftl, ext, page) |= 1ull << page % PAGE_BITS;
-	for (uint32_t o = ext->placed; o < ext->landed; o++)
-		*entry_of(ftl->l2p, ext, o) = extent_staged(ext, o);
+		*unmade_word(ftl, zone, page) |= 1ull << page % PAGE_BITS;
+	for (uint32_t o = zone->placed; o < zone->landed; o++)
+		*entry_of(ftl->l2p, zone, o) = zone_staged(zone, o);
 }
 
-static const char *flat_check_entry(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+static const char *flat_check_entry(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	uint32_t address = *entry_of(ftl->l2p, ext, offset) & L2P_ADDRESS_MASK;
+	uint32_t address = *entry_of(ftl->l2p, zone, offset) & L2P_ADDRESS_MASK;
 
-	if (offset < ext->placed)
-		return address == extent_place(ext, offset) ? NULL : "a placed sector is not at its reserved place";
-	if (address != L2P_UNMAPPED && (!slc_holds(ftl->map, address) || *slc_tag_of(ftl, address) != ext->start + offset))
+	if (offset < zone->placed)
+		return address == zone_place(zone, offset) ? NULL : "a placed sector is not at its reserved place";
+	if (address != L2P_UNMAPPED && (!slc_holds(ftl->map, address) || *slc_tag_of(ftl, address) != zone->start + offset))
 		return "a sector that is neither placed nor staged is mapped";
 	return NULL;
 }
 
-static const char *flat_check(struct ftl *ftl, const struct extent *ext)
+static const char *flat_check(struct ftl *ftl, const struct zone *zone)
 {
 	const char *error = NULL;
 
-	if (!ext || ext->index < ftl->shape.conventional_zones) /* conv_check compares mappings of conventional zones */
+	if (!zone || zone->index < ftl->shape.conventional_zones) /* conv_check compares mappings of conventional zones */
 		return NULL;
-	if (ftl->l2p->found[ext->index].pages && ftl->l2p->found[ext->index].placed > ext->placed)
+	if (ftl->l2p->found[zone->index].pages && ftl->l2p->found[zone->index].placed > zone->placed)
 		return "a zone has less than mount has found";
-	for (uint32_t o = 0; !error && o < extent_on_flash(ext); o++)
-		if (o >= ext->placed || !is_unmade(ftl, ext, o / HZ_MAP_PAGE_ENTRIES) || o >= ftl->l2p->found[ext->index].placed)
-			error = flat_check_entry(ftl, ext, o);
+	for (uint32_t o = 0; !error && o < zone_on_flash(zone); o++)
+		if (o >= zone->placed || !is_unmade(ftl, zone, o / HZ_MAP_PAGE_ENTRIES) || o >= ftl->l2p->found[zone->index].placed)
+			error = flat_check_entry(ftl, zone, o);
 	return error;
 }
 
 /* --- conventional zones --- */
 
-static const struct extent *extent_of_lba(struct ftl *ftl, uint64_t lba, uint32_t **entry)
+static const struct zone *zone_of_lba(struct ftl *ftl, uint64_t lba, uint32_t **entry)
 {
-	const struct extent *ext = extent_at(ftl, lba);
+	const struct zone *zone = zone_at(ftl, lba);
 
-	*entry = entry_of(ftl->l2p, ext, (uint32_t)(lba - ext->start));
-	return ext;
+	*entry = entry_of(ftl->l2p, zone, (uint32_t)(lba - zone->start));
+	return zone;
 }
 
 /* Lock held. */
@@ -263,7 +263,7 @@ static void flat_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count,
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t *entry;
-	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 	uint64_t sequence;
 
@@ -281,7 +281,7 @@ static bool flat_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from,
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t *entry;
-	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 	bool here;
 
@@ -307,7 +307,7 @@ static uint32_t flat_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t 
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t *entry, unmapped = 0;
-	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 
 	lt_lock_acquire(lock, &node);
@@ -325,7 +325,7 @@ static uint32_t flat_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t 
 static uint32_t flat_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
 	uint32_t *entry;
-	struct lt_lock *lock = l2p_lock_of(self->ftl, extent_of_lba(self->ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(self->ftl, zone_of_lba(self->ftl, lba, &entry));
 	struct lt_lock_node node;
 
 	(void)req;
@@ -339,7 +339,7 @@ static uint32_t flat_conv_read(struct ftl_worker *self, struct ftl_request *req,
 static uint32_t flat_conv_hint(struct ftl *ftl, uint64_t lba)
 {
 	uint32_t *entry, place;
-	struct lt_lock *lock = l2p_lock_of(ftl, extent_of_lba(ftl, lba, &entry));
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
 
 	lt_lock_read(lock, &node);
@@ -352,19 +352,20 @@ static uint32_t flat_conv_peek(struct ftl *ftl, uint64_t lba)
 {
 	uint32_t *entry;
 
-	extent_of_lba(ftl, lba, &entry);
+	zone_of_lba(ftl, lba, &entry);
 	return *entry & L2P_ADDRESS_MASK;
 }
 
-static uint32_t flat_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector)
+static uint32_t flat_conv_mapped(struct ftl *ftl, const struct zone *zone, uint32_t *offset, struct l2p_sector *sector)
 {
 	uint32_t *entry, mapped = 0;
 
-	extent_of_lba(ftl, ext->start, &entry);
+	zone_of_lba(ftl, zone->start, &entry);
 	while (!mapped && *offset < ftl->capacity)
 		for (uint32_t end = min_u32(ftl->capacity, *offset + HZ_MAP_PAGE_ENTRIES); *offset < end; ++*offset)
 			if ((entry[*offset] & L2P_ADDRESS_MASK) != L2P_UNMAPPED)
-				sector[mapped++] = (struct l2p_sector){ (uint32_t)ext->start + *offset, entry[*offset] & L2P_ADDRESS_MASK };
+				sector[mapped++] = (struct l2p_sector){ (uint32_t)zone->start + *offset,
+									entry[*offset] & L2P_ADDRESS_MASK };
 	return mapped;
 }
 
@@ -372,7 +373,7 @@ static void flat_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place)
 {
 	uint32_t *entry;
 
-	extent_of_lba(ftl, lba, &entry);
+	zone_of_lba(ftl, lba, &entry);
 	*entry = place;
 }
 
@@ -380,7 +381,7 @@ static const uint32_t *flat_conv_entry(struct ftl *ftl, uint64_t lba)
 {
 	uint32_t *entry;
 
-	extent_of_lba(ftl, lba, &entry);
+	zone_of_lba(ftl, lba, &entry);
 	return entry;
 }
 

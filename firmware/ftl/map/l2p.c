@@ -53,96 +53,96 @@ void l2p_init(struct ftl *ftl, struct arena *arena)
 	l2p->ops->init(ftl, arena);
 }
 
-void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
+void l2p_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
-	if (!extent_is_backing(ext))
-		self->ftl->l2p->ops->map_run(self, ext, offset, count, ppa, staged);
+	if (!zone_is_backing(zone))
+		self->ftl->l2p->ops->map_run(self, zone, offset, count, ppa, staged);
 	else if (staged)
-		zone_staged_placed(self->ftl, ext, offset + count);
+		zone_staged_placed(self->ftl, zone, offset + count);
 }
 
-static bool in_lists(const struct ftl *ftl, const struct extent *ext)
+static bool in_lists(const struct ftl *ftl, const struct zone *zone)
 {
-	return ext->index - ftl->l2p->zone_staged.first < ftl->l2p->zone_staged.zones;
+	return zone->index - ftl->l2p->zone_staged.first < ftl->l2p->zone_staged.zones;
 }
 
-uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			 ppa_t *ppa)
 {
-	if (!in_lists(self->ftl, ext))
-		return self->ftl->l2p->staged->read(self, req, ext, offset, count, ppa);
-	zone_staged_read(self->ftl, ext, offset, count, ppa);
+	if (!in_lists(self->ftl, zone))
+		return self->ftl->l2p->staged->read(self, req, zone, offset, count, ppa);
+	zone_staged_read(self->ftl, zone, offset, count, ppa);
 	return count;
 }
 
-uint32_t l2p_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+uint32_t l2p_staged_peek(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
-	return in_lists(ftl, ext) ? zone_staged_at(ftl, ext, offset) : ftl->l2p->staged->peek(ftl, ext, offset);
+	return in_lists(ftl, zone) ? zone_staged_at(ftl, zone, offset) : ftl->l2p->staged->peek(ftl, zone, offset);
 }
 
-void l2p_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+void l2p_stage_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	if (in_lists(self->ftl, ext))
-		zone_staged_put(self->ftl, ext, offset, count, ppa);
+	if (in_lists(self->ftl, zone))
+		zone_staged_put(self->ftl, zone, offset, count, ppa);
 	else
-		self->ftl->l2p->staged->stage_run(self, ext, offset, count, ppa);
+		self->ftl->l2p->staged->stage_run(self, zone, offset, count, ppa);
 }
 
-void l2p_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count)
+void l2p_unstage_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count)
 {
-	if (in_lists(self->ftl, ext))
-		zone_staged_give(self->ftl, ext); /* it can be written no more */
+	if (in_lists(self->ftl, zone))
+		zone_staged_give(self->ftl, zone); /* it can be written no more */
 	else
-		self->ftl->l2p->staged->unstage_run(self, ext, offset, count);
+		self->ftl->l2p->staged->unstage_run(self, zone, offset, count);
 }
 
-void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+void l2p_remap_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
 {
-	self->ftl->l2p->ops->remap_run(self, ext, offset, count, ppa);
+	self->ftl->l2p->ops->remap_run(self, zone, offset, count, ppa);
 }
 
-void l2p_moved(struct ftl_worker *self, const struct extent *ext) { self->ftl->l2p->ops->moved(self, ext); }
+void l2p_moved(struct ftl_worker *self, const struct zone *zone) { self->ftl->l2p->ops->moved(self, zone); }
 
-void l2p_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
+void l2p_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count)
 {
-	if (extent_is_backing(ext))
-		zone_staged_give(self->ftl, ext);
+	if (zone_is_backing(zone))
+		zone_staged_give(self->ftl, zone);
 	else
-		self->ftl->l2p->ops->unmap(self, ext, count);
+		self->ftl->l2p->ops->unmap(self, zone, count);
 }
 
-bool l2p_room(struct ftl_worker *self, struct extent *ext) { return self->ftl->l2p->ops->room(self, ext); }
+bool l2p_room(struct ftl_worker *self, struct zone *zone) { return self->ftl->l2p->ops->room(self, zone); }
 
 bool l2p_settled(struct ftl_worker *self, struct ftl_request *req) { return self->ftl->l2p->ops->settled(self, req); }
 
 void l2p_replay(struct ftl *ftl) { ftl->l2p->ops->replay(ftl); }
 
-bool l2p_knows_nothing(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence)
+bool l2p_knows_nothing(const struct ftl *ftl, const struct zone *zone, uint32_t superblock, uint64_t sequence)
 {
-	(void)ftl, (void)ext, (void)superblock, (void)sequence;
+	(void)ftl, (void)zone, (void)superblock, (void)sequence;
 	return false;
 }
 
-bool l2p_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence)
+bool l2p_knows(const struct ftl *ftl, const struct zone *zone, uint32_t superblock, uint64_t sequence)
 {
-	return ftl->l2p->ops->knows(ftl, ext, superblock, sequence);
+	return ftl->l2p->ops->knows(ftl, zone, superblock, sequence);
 }
 
 void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa) { ftl->l2p->ops->found(ftl, oob, ppa); }
 
-void l2p_mounted(struct ftl *ftl, const struct extent *ext)
+void l2p_mounted(struct ftl *ftl, const struct zone *zone)
 {
-	if (in_lists(ftl, ext))
-		zone_staged_mounted(ftl, ext);
-	if (!extent_is_backing(ext))
-		ftl->l2p->ops->mounted(ftl, ext);
+	if (in_lists(ftl, zone))
+		zone_staged_mounted(ftl, zone);
+	if (!zone_is_backing(zone))
+		ftl->l2p->ops->mounted(ftl, zone);
 }
 
-const char *l2p_check(struct ftl *ftl, const struct extent *ext)
+const char *l2p_check(struct ftl *ftl, const struct zone *zone)
 {
-	const char *error = !ext || in_lists(ftl, ext) ? zone_staged_check(ftl, ext) : NULL;
+	const char *error = !zone || in_lists(ftl, zone) ? zone_staged_check(ftl, zone) : NULL;
 
-	return error || (ext && extent_is_backing(ext)) ? error : ftl->l2p->ops->check(ftl, ext);
+	return error || (zone && zone_is_backing(zone)) ? error : ftl->l2p->ops->check(ftl, zone);
 }
 
 /* --- conventional zones --- */
@@ -170,9 +170,9 @@ uint32_t l2p_conv_hint(struct ftl *ftl, uint64_t lba) { return ftl->l2p->conv->h
 
 uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba) { return ftl->l2p->conv->peek(ftl, lba); }
 
-uint32_t l2p_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector)
+uint32_t l2p_conv_mapped(struct ftl *ftl, const struct zone *zone, uint32_t *offset, struct l2p_sector *sector)
 {
-	return ftl->l2p->conv->mapped(ftl, ext, offset, sector);
+	return ftl->l2p->conv->mapped(ftl, zone, offset, sector);
 }
 
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place) { ftl->l2p->conv->preset(ftl, lba, place); }
@@ -185,7 +185,7 @@ uint32_t l2p_conv_run(struct ftl *ftl, uint64_t lba, uint32_t most, uint32_t *pl
 	*place = L2P_UNMAPPED;
 	if (run)
 		return min_u32(run, most);
-	most = min_u32(most, HZ_MAP_PAGE_ENTRIES - ((uint32_t)(lba - extent_at(ftl, lba)->start) & (HZ_MAP_PAGE_ENTRIES - 1)));
+	most = min_u32(most, HZ_MAP_PAGE_ENTRIES - ((uint32_t)(lba - zone_at(ftl, lba)->start) & (HZ_MAP_PAGE_ENTRIES - 1)));
 	entry = ftl->l2p->conv->entry(ftl, lba);
 	*place = next = *entry & L2P_ADDRESS_MASK;
 	step = next != L2P_UNMAPPED;
@@ -202,7 +202,7 @@ const char *l2p_conv_scan_end(struct ftl *ftl) { return ftl->l2p->conv->scan_end
 
 uint64_t l2p_conv_stale(struct ftl *ftl) { return ftl->l2p->conv->stale(ftl); }
 
-/* Shard of the map for an extent. */
+/* Shard of the map for a zone. */
 
 /* Knuth, TAOCP 3, 6.4: multiplying by 2^32 times the golden ratio spreads zones at regular distances, as of several host threads; the
  * highest bits of the product are the best. */
@@ -212,7 +212,7 @@ static uint32_t spread(uint32_t zone, uint32_t shards) { return (uint32_t)((uint
 void l2p_shards_deal(struct ftl *ftl, uint32_t shards)
 {
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
-		ftl->extent[z]->map_shard = shards == ftl->zone_count ? z : spread(z, shards);
+		ftl->zones[z].map_shard = shards == ftl->zone_count ? z : spread(z, shards);
 }
 
 /* A pool of numbers, as bits of shared words. */

@@ -14,7 +14,7 @@
 #ifndef FTL_MAP_L2P_H
 #define FTL_MAP_L2P_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "map/flash_cache.h"
 #include "map/flash_changes.h"
 #include "map/flash_directory.h"
@@ -26,7 +26,7 @@
 
 /* Shards of the map: each has a lock (class L2P). Under it only class SLC may be taken. */
 
-/* Set the number of shards, and each extent's shard (extent.map_shard). */
+/* Set the number of shards, and each zone's shard (zone.map_shard). */
 void l2p_shards_deal(struct ftl *ftl, uint32_t shards);
 
 enum {
@@ -47,29 +47,29 @@ struct l2p_sector {
  * Places of sequential zones: the zone map, the flat map and the map on flash. */
 struct l2p_ops {
 	void (*init)(struct ftl *ftl, struct arena *arena);
-	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			 ppa_t *ppa);
-	void (*map_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
-	void (*remap_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
-	void (*moved)(struct ftl_worker *self, const struct extent *ext);
-	void (*unmap)(struct ftl_worker *self, const struct extent *ext, uint32_t count);
-	bool (*room)(struct ftl_worker *self, struct extent *ext);
+	void (*map_run)(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
+	void (*remap_run)(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
+	void (*moved)(struct ftl_worker *self, const struct zone *zone);
+	void (*unmap)(struct ftl_worker *self, const struct zone *zone, uint32_t count);
+	bool (*room)(struct ftl_worker *self, struct zone *zone);
 	bool (*settled)(struct ftl_worker *self, struct ftl_request *req);
 	void (*found)(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 	void (*replay)(struct ftl *ftl);
-	bool (*knows)(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
-	void (*mounted)(struct ftl *ftl, const struct extent *ext);
-	const char *(*check)(struct ftl *ftl, const struct extent *ext);
+	bool (*knows)(const struct ftl *ftl, const struct zone *zone, uint32_t superblock, uint64_t sequence);
+	void (*mounted)(struct ftl *ftl, const struct zone *zone);
+	const char *(*check)(struct ftl *ftl, const struct zone *zone);
 };
 
 /* Staged sectors, in maps with entries for sectors: the flat map and the map on flash. Those of backing zones, and all sectors under the
  * zone map, are in lists (zone_map.h). */
 struct l2p_staged_ops {
-	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			 ppa_t *ppa);
-	uint32_t (*peek)(struct ftl *ftl, const struct extent *ext, uint32_t offset);
-	void (*stage_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
-	void (*unstage_run)(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count);
+	uint32_t (*peek)(struct ftl *ftl, const struct zone *zone, uint32_t offset);
+	void (*stage_run)(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
+	void (*unstage_run)(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count);
 };
 
 /* Conventional zones: the flat map and the map on flash. */
@@ -81,7 +81,7 @@ struct l2p_conv_ops {
 	uint32_t (*read)(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place);
 	uint32_t (*hint)(struct ftl *ftl, uint64_t lba);
 	uint32_t (*peek)(struct ftl *ftl, uint64_t lba);
-	uint32_t (*mapped)(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
+	uint32_t (*mapped)(struct ftl *ftl, const struct zone *zone, uint32_t *offset, struct l2p_sector *sector);
 	void (*preset)(struct ftl *ftl, uint64_t lba, uint32_t place);
 	const uint32_t *(*entry)(struct ftl *ftl, uint64_t lba); /* while mount scans; those of its table page follow */
 	uint32_t (*blank)(struct ftl *ftl, uint64_t lba);        /* number of unmapped LBAs from there on, if known without entries */
@@ -114,17 +114,17 @@ struct l2p {
 	struct l2p_runs runs;
 };
 
-static inline struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct extent *ext) { return &ftl->l2p->shard[ext->map_shard]; }
+static inline struct lt_lock *l2p_lock_of(struct ftl *ftl, const struct zone *zone) { return &ftl->l2p->shard[zone->map_shard]; }
 
 void l2p_init(struct ftl *ftl, struct arena *arena);
 /* Zone lock held for all of these but settled; its lock or reader count keeps the addresses readable. */
 
 /* Addresses of [offset, offset + count), all placed, into ppa[]: returns how many from the front are known now; 0: the request waits for a
  * table page and will be dispatched again. Flat: always count. */
-static inline uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+static inline uint32_t l2p_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 				ppa_t *ppa)
 {
-	return self->ftl->l2p->ops->read(self, req, ext, offset, count, ppa);
+	return self->ftl->l2p->ops->read(self, req, zone, offset, count, ppa);
 }
 /* The request needs nothing more for now: release a table page held for it by the map on flash (io.fetch), if any. */
 void l2p_cached_leave(struct ftl_worker *self, struct ftl_request *req);
@@ -134,24 +134,24 @@ static inline void l2p_leave(struct ftl_worker *self, struct ftl_request *req)
 		l2p_cached_leave(self, req);
 }
 /* Map [offset, offset + count) to consecutive addresses from ppa on, their final places. staged: some of them were staged. */
-void l2p_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
+void l2p_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa, bool staged);
 /* Like l2p_read, of staged sectors. L2P_UNMAPPED: the sector is lost. With req NULL only addresses known in RAM. */
-uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+uint32_t l2p_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			 ppa_t *ppa);
 /* Harts idle: of one. */
-uint32_t l2p_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset);
+uint32_t l2p_staged_peek(struct ftl *ftl, const struct zone *zone, uint32_t offset);
 /* [offset, offset + count) lie in SLC from ppa on: they have been staged, or the SLC collector has moved them. */
-void l2p_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+void l2p_stage_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
 /* [offset, offset + count) are staged no more, and have no place. */
-void l2p_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count);
+void l2p_unstage_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count);
 /* The same for mapped sectors: a zone is moving to another superblock, or back. */
-void l2p_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+void l2p_remap_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
 /* zone->superblock is another one now. */
-void l2p_moved(struct ftl_worker *self, const struct extent *ext);
+void l2p_moved(struct ftl_worker *self, const struct zone *zone);
 /* Forget [0, count) of the zone, all its placed and staged sectors. */
-void l2p_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count);
+void l2p_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count);
 /* May another unit be programmed or staged, or must its entries wait for room in the log? Then the zone is kicked later. */
-bool l2p_room(struct ftl_worker *self, struct extent *ext);
+bool l2p_room(struct ftl_worker *self, struct zone *zone);
 /* True if no change is left in RAM only. Else the request is dispatched again when that is so. No lock held. */
 bool l2p_settled(struct ftl_worker *self, struct ftl_request *req);
 
@@ -177,7 +177,7 @@ uint32_t l2p_conv_peek(struct ftl *ftl, uint64_t lba);
 /* The mapped LBAs of the zone's first table page with any, from *offset on, a multiple of HZ_MAP_PAGE_ENTRIES, in any order, into
  * sector[HZ_MAP_PAGE_ENTRIES]. Returns their number and sets *offset behind that page; 0: no more in the zone. Harts idle, not while
  * mount scans. */
-uint32_t l2p_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
+uint32_t l2p_conv_mapped(struct ftl *ftl, const struct zone *zone, uint32_t *offset, struct l2p_sector *sector);
 void l2p_conv_preset(struct ftl *ftl, uint64_t lba, uint32_t place);
 /* Mount, as long as it scans: the place of an LBA, and how many from there on, `most` at most, lie one after another, all of one table page;
  * or, all of one zone, nowhere. */
@@ -195,11 +195,11 @@ void l2p_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 void l2p_replay(struct ftl *ftl);
 /* … then: true if all of the zone is known to have been in this superblock (one of its sectors has that sequence number), and still to
  * be there. */
-bool l2p_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
-/* Mount: the zone's placed and staged sectors are settled; staged addresses as in extent_staged. */
-void l2p_mounted(struct ftl *ftl, const struct extent *ext);
+bool l2p_knows(const struct ftl *ftl, const struct zone *zone, uint32_t superblock, uint64_t sequence);
+/* Mount: the zone's placed and staged sectors are settled; staged addresses as in zone_staged. */
+void l2p_mounted(struct ftl *ftl, const struct zone *zone);
 /* NULL, or the fault in this zone's part of the map; with zone NULL: in the rest. Harts idle. */
-const char *l2p_check(struct ftl *ftl, const struct extent *ext);
+const char *l2p_check(struct ftl *ftl, const struct zone *zone);
 
 /* Table pages cannot be written any more (flash_log.h). Any hart, no lock. */
 static inline bool l2p_lost(const struct ftl *ftl) { return lt_load(&ftl->l2p->log.lost); }

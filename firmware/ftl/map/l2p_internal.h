@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "lt/arch.h"
 #include "map/l2p.h"
 
@@ -42,7 +42,7 @@ extern const struct l2p_conv_ops l2p_cached_conv;
 
 extern const struct l2p_ops l2p_zone;
 /* l2p_ops.knows of a map whose mount uses no sequence numbers. */
-bool l2p_knows_nothing(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
+bool l2p_knows_nothing(const struct ftl *ftl, const struct zone *zone, uint32_t superblock, uint64_t sequence);
 
 /* Look-up in the map on flash: the common steps of sequential (flash_map.c) and conventional zones (flash_block_map.c). Page entries
  * come from the cache, or from a fetched table page. */
@@ -51,7 +51,7 @@ bool l2p_knows_nothing(const struct ftl *ftl, const struct extent *ext, uint32_t
 struct l2p_lookup {
 	struct ftl_worker *self;
 	struct ftl_request *req;
-	const struct extent *ext;
+	const struct zone *zone;
 	uint32_t offset, end;                     /* in the zone, still to find */
 	uint32_t *place;                          /* output: next element */
 	uint32_t no_zone_before, no_chunk_before; /* sequential: no entry of that level exists for offsets below */
@@ -84,22 +84,22 @@ void l2p_lookup_take_one(struct l2p_lookup *at, const struct map_fetch *fetch);
 /* Staged sectors in the map on flash: look-up in the cache, then among the runs (flash_runs.h), then in the fetched table page. Their
  * functions of l2p.h, and interfaces for log and mount. */
 
-uint32_t l2p_cached_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+uint32_t l2p_cached_staged_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 				ppa_t *ppa);
-uint32_t l2p_cached_staged_peek(struct ftl *ftl, const struct extent *ext, uint32_t offset);
-void l2p_cached_stage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
-void l2p_cached_unstage_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count);
+uint32_t l2p_cached_staged_peek(struct ftl *ftl, const struct zone *zone, uint32_t offset);
+void l2p_cached_stage_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
+void l2p_cached_unstage_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count);
 
 /* Mount: staged sectors that differ from the page's image become news. True: some agree with it. image NULL: there is none. */
-bool l2p_staged_mounted(struct ftl *ftl, const struct extent *ext, uint32_t page, const uint32_t *image);
+bool l2p_staged_mounted(struct ftl *ftl, const struct zone *zone, uint32_t page, const uint32_t *image);
 
 /* --- shard lock held --- */
 /* The staged entries of the page's copy are not to be trusted: the next pass of the log rebuilds it. */
-void l2p_staged_lost(struct ftl *ftl, const struct extent *ext, uint32_t page);
+void l2p_staged_lost(struct ftl *ftl, const struct zone *zone, uint32_t page);
 /* Has the page news of staged sectors? */
-bool l2p_staged_news(const struct ftl *ftl, const struct extent *ext, uint32_t page);
+bool l2p_staged_news(const struct ftl *ftl, const struct zone *zone, uint32_t page);
 /* The written image has them: drop its runs. */
-void l2p_staged_drop(struct ftl *ftl, const struct extent *ext, const struct log_item *item);
+void l2p_staged_drop(struct ftl *ftl, const struct zone *zone, const struct log_item *item);
 
 /* --- for the pass of the log, no lock held --- */
 /* Merge sectors in SLC into the item's image. */
@@ -113,7 +113,7 @@ bool l2p_cached_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, 
 uint32_t l2p_cached_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count);
 uint32_t l2p_cached_conv_hint(struct ftl *ftl, uint64_t lba);
 uint32_t l2p_cached_conv_peek(struct ftl *ftl, uint64_t lba);
-uint32_t l2p_cached_conv_mapped(struct ftl *ftl, const struct extent *ext, uint32_t *offset, struct l2p_sector *sector);
+uint32_t l2p_cached_conv_mapped(struct ftl *ftl, const struct zone *zone, uint32_t *offset, struct l2p_sector *sector);
 uint64_t l2p_cached_conv_stale(struct ftl *ftl);
 
 /* Mount: reads the copies of all conventional table pages in their order on flash: a page of the SLC log at a time, on all dies and
@@ -128,7 +128,6 @@ uint64_t l2p_copies_scan(struct ftl *ftl, struct arena *arena);
 
 /* The directory of table pages (flash_directory.h) on flash: for requests, mount, and the check. */
 
-struct ftl;
 struct l2p_lookup;
 
 /* --- shard lock held --- */
@@ -148,16 +147,16 @@ const char *l2p_directory_check(struct ftl *ftl);
 /* l2p_found, l2p_replay and l2p_mounted of the map in flash. */
 void l2p_found_map_page(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 void l2p_drop_old_map_pages(struct ftl *ftl);
-void l2p_mount_map_pages(struct ftl *ftl, const struct extent *ext);
+void l2p_mount_map_pages(struct ftl *ftl, const struct zone *zone);
 /* The page trusted unread at mount (map_page.unseen) has been read. True if it is complete, as mount took it for. It is unseen no
  * longer. Zone and shard lock held. */
-bool l2p_unseen_true(struct ftl *ftl, const struct extent *ext, uint32_t page, const uint32_t *entry);
+bool l2p_unseen_true(struct ftl *ftl, const struct zone *zone, uint32_t page, const uint32_t *entry);
 /* Number of leading entries of a copy that agree with the zone, at most `placed`. */
-uint32_t l2p_true_entries(const struct ftl *ftl, const struct extent *ext, uint32_t first, const uint32_t *entry, uint32_t placed);
+uint32_t l2p_true_entries(const struct ftl *ftl, const struct zone *zone, uint32_t first, const uint32_t *entry, uint32_t placed);
 
 /* Check of the map in flash. */
 
 /* l2p_check of the map in flash. */
-const char *l2p_cached_check(struct ftl *ftl, const struct extent *ext);
+const char *l2p_cached_check(struct ftl *ftl, const struct zone *zone);
 
 #endif

@@ -117,19 +117,19 @@ static void page_written(struct slc_write *write)
 	lt_lock_release(&log->lock, &node);
 }
 
-void zone_log_note(struct ftl_worker *self, const struct extent *ext, struct zone_place place, bool logged)
+void zone_log_note(struct ftl_worker *self, const struct zone *zone, struct zone_place place, bool logged)
 {
 	struct ftl *ftl = self->ftl;
 	struct zone_log *log = log_of(ftl);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&log->lock, &node);
-	ftl->l2p->zone[ext->index] = place;
+	ftl->l2p->zone[zone->index] = place;
 	if (logged && log->changes == HZ_ZONE_CHANGES_PER_PAGE)
 		log->overflow = true;
 	else if (logged)
 		log->change[log->changes++] = (struct zone_change){
-			.sequence = lt_load(&ftl->sequence), .zone = ext->index, .start = place.start, .length = place.length
+			.sequence = lt_load(&ftl->sequence), .zone = zone->index, .start = place.start, .length = place.length
 		};
 	if (logged)
 		log_write(self, log);
@@ -213,12 +213,12 @@ void zone_log_replay(struct ftl *ftl)
 	}
 }
 
-bool zone_log_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence)
+bool zone_log_knows(const struct ftl *ftl, const struct zone *zone, uint32_t superblock, uint64_t sequence)
 {
-	const struct zone_place *place = &ftl->l2p->zone[ext->index];
+	const struct zone_place *place = &ftl->l2p->zone[zone->index];
 
-	return place->length == ext->capacity && place->start == ppa_make(ftl->map, superblock, 0) &&
-	       sequence < ftl->l2p->zone_log.since[ext->index];
+	return place->length == zone->capacity && place->start == ppa_make(ftl->map, superblock, 0) &&
+	       sequence < ftl->l2p->zone_log.since[zone->index];
 }
 
 /* --- owner of its sectors --- */

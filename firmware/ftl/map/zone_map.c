@@ -10,7 +10,7 @@
 
 /* The map as a table of zones. */
 
-static struct zone_place *zone_entry(struct ftl *ftl, const struct extent *ext) { return &ftl->l2p->zone[ext->index]; }
+static struct zone_place *zone_entry(struct ftl *ftl, const struct zone *zone) { return &ftl->l2p->zone[zone->index]; }
 
 static void zone_map_init(struct ftl *ftl, struct arena *arena)
 {
@@ -20,10 +20,10 @@ static void zone_map_init(struct ftl *ftl, struct arena *arena)
 	zone_log_init(ftl, arena);
 }
 
-static uint32_t zone_read(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+static uint32_t zone_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			  ppa_t *ppa)
 {
-	ppa_t first = zone_entry(self->ftl, ext)->start + offset;
+	ppa_t first = zone_entry(self->ftl, zone)->start + offset;
 
 	(void)req;
 	for (uint32_t i = 0; i < count; i++)
@@ -32,41 +32,41 @@ static uint32_t zone_read(struct ftl_worker *self, struct ftl_request *req, cons
 }
 
 /* Mount needs the start of zones, and when they are complete. */
-static void zone_map_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
+static void zone_map_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa, bool staged)
 {
 	struct zone_place place = { .start = ppa - offset, .length = offset + count };
 
 	if (staged)
-		zone_staged_placed(self->ftl, ext, place.length);
-	zone_log_note(self, ext, place, offset == 0 || place.length == ext->capacity);
+		zone_staged_placed(self->ftl, zone, place.length);
+	zone_log_note(self, zone, place, offset == 0 || place.length == zone->capacity);
 }
 
 /* Row by row, for a moving zone: it stays at its old place until the last one. */
-static void zone_remap_run(struct ftl_worker *self, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+static void zone_remap_run(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
 {
 	(void)self;
-	(void)ext;
+	(void)zone;
 	(void)offset;
 	(void)count;
 	(void)ppa;
 }
 
-static void zone_moved(struct ftl_worker *self, const struct extent *ext)
+static void zone_moved(struct ftl_worker *self, const struct zone *zone)
 {
-	zone_log_note(self, ext, (struct zone_place){ .start = extent_place(ext, 0), .length = ext->placed }, true);
+	zone_log_note(self, zone, (struct zone_place){ .start = zone_place(zone, 0), .length = zone->placed }, true);
 }
 
-static void zone_unmap(struct ftl_worker *self, const struct extent *ext, uint32_t count)
+static void zone_unmap(struct ftl_worker *self, const struct zone *zone, uint32_t count)
 {
 	(void)count;
-	zone_staged_give(self->ftl, ext);
-	zone_log_note(self, ext, (struct zone_place){ .start = PPA_NONE }, true);
+	zone_staged_give(self->ftl, zone);
+	zone_log_note(self, zone, (struct zone_place){ .start = PPA_NONE }, true);
 }
 
-static bool zone_room(struct ftl_worker *self, struct extent *ext)
+static bool zone_room(struct ftl_worker *self, struct zone *zone)
 {
 	(void)self;
-	(void)ext;
+	(void)zone;
 	return true;
 }
 
@@ -77,20 +77,20 @@ static bool zone_settled(struct ftl_worker *self, struct ftl_request *req)
 	return true;
 }
 
-static void zone_mounted(struct ftl *ftl, const struct extent *ext)
+static void zone_mounted(struct ftl *ftl, const struct zone *zone)
 {
-	*zone_entry(ftl, ext) = (struct zone_place){ .start = ext->placed ? extent_place(ext, 0) : PPA_NONE, .length = ext->placed };
+	*zone_entry(ftl, zone) = (struct zone_place){ .start = zone->placed ? zone_place(zone, 0) : PPA_NONE, .length = zone->placed };
 }
 
-static const char *zone_map_check(struct ftl *ftl, const struct extent *ext)
+static const char *zone_map_check(struct ftl *ftl, const struct zone *zone)
 {
-	const struct zone_place *place = ext ? zone_entry(ftl, ext) : NULL;
+	const struct zone_place *place = zone ? zone_entry(ftl, zone) : NULL;
 
-	if (!ext)
+	if (!zone)
 		return NULL;
-	if (place->length != ext->placed)
+	if (place->length != zone->placed)
 		return "the zone mapping table knows another number of sectors at their place";
-	if (place->start != (ext->placed ? extent_place(ext, 0) : PPA_NONE))
+	if (place->start != (zone->placed ? zone_place(zone, 0) : PPA_NONE))
 		return "a zone is not where the zone mapping table says";
 	return NULL;
 }
@@ -114,22 +114,22 @@ const struct l2p_ops l2p_zone = {
 
 /* Staged sectors in lists: taken and given back. */
 
-static uint32_t *list_of(const struct zone_staged *staged, const struct extent *ext)
+static uint32_t *list_of(const struct zone_staged *staged, const struct zone *zone)
 {
-	return &staged->of_zone[ext->index - staged->first];
+	return &staged->of_zone[zone->index - staged->first];
 }
 
-static ppa_t *slot_in(const struct ftl *ftl, const struct zone_staged *staged, const struct extent *ext, uint32_t offset)
+static ppa_t *slot_in(const struct ftl *ftl, const struct zone_staged *staged, const struct zone *zone, uint32_t offset)
 {
-	return &staged->place[(size_t)*list_of(staged, ext) * ftl->ring_sectors + extent_slot(ext, offset)];
+	return &staged->place[(size_t)*list_of(staged, zone) * ftl->ring_sectors + zone_slot(zone, offset)];
 }
 
-static bool has_list(const struct zone_staged *staged, const struct extent *ext) { return *list_of(staged, ext) != ZONE_STAGED_NONE; }
+static bool has_list(const struct zone_staged *staged, const struct zone *zone) { return *list_of(staged, zone) != ZONE_STAGED_NONE; }
 
 /* If one is free. */
-static void take_list(struct ftl *ftl, struct zone_staged *staged, const struct extent *ext)
+static void take_list(struct ftl *ftl, struct zone_staged *staged, const struct zone *zone)
 {
-	uint32_t *list = list_of(staged, ext);
+	uint32_t *list = list_of(staged, zone);
 
 	*list = l2p_take_bit(staged->taken, staged->words);
 	if (*list != ZONE_STAGED_NONE)
@@ -137,53 +137,53 @@ static void take_list(struct ftl *ftl, struct zone_staged *staged, const struct 
 }
 
 /* Sectors moved by the collector for a zone without a list give it none: the zone may be unwritable for good. */
-void zone_staged_put(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa)
+void zone_staged_put(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa)
 {
 	struct zone_staged *staged = &ftl->l2p->zone_staged;
 
-	if (!has_list(staged, ext) && ext->buffer)
-		take_list(ftl, staged, ext);
-	for (uint32_t i = 0; has_list(staged, ext) && i < count; i++)
-		*slot_in(ftl, staged, ext, offset + i) = ppa + i;
+	if (!has_list(staged, zone) && zone->buffer)
+		take_list(ftl, staged, zone);
+	for (uint32_t i = 0; has_list(staged, zone) && i < count; i++)
+		*slot_in(ftl, staged, zone, offset + i) = ppa + i;
 }
 
-uint32_t zone_staged_at(struct ftl *ftl, const struct extent *ext, uint32_t offset)
+uint32_t zone_staged_at(struct ftl *ftl, const struct zone *zone, uint32_t offset)
 {
 	const struct zone_staged *staged = &ftl->l2p->zone_staged;
-	ppa_t known = has_list(staged, ext) ? *slot_in(ftl, staged, ext, offset) : PPA_NONE;
+	ppa_t known = has_list(staged, zone) ? *slot_in(ftl, staged, zone, offset) : PPA_NONE;
 
-	return known != PPA_NONE ? known : slc_find(ftl, (uint32_t)ext->start + offset) & L2P_ADDRESS_MASK;
+	return known != PPA_NONE ? known : slc_find(ftl, (uint32_t)zone->start + offset) & L2P_ADDRESS_MASK;
 }
 
-void zone_staged_read(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, uint32_t *ppa)
+void zone_staged_read(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t *ppa)
 {
 	for (uint32_t i = 0; i < count; i++)
-		ppa[i] = zone_staged_at(ftl, ext, offset + i);
+		ppa[i] = zone_staged_at(ftl, zone, offset + i);
 }
 
-void zone_staged_give(struct ftl *ftl, const struct extent *ext)
+void zone_staged_give(struct ftl *ftl, const struct zone *zone)
 {
 	struct zone_staged *staged = &ftl->l2p->zone_staged;
-	uint32_t *list = list_of(staged, ext);
+	uint32_t *list = list_of(staged, zone);
 
-	if (!has_list(staged, ext))
+	if (!has_list(staged, zone))
 		return;
 	l2p_give_bit(staged->taken, *list);
 	*list = ZONE_STAGED_NONE;
 }
 
-void zone_staged_placed(struct ftl *ftl, const struct extent *ext, uint32_t placed)
+void zone_staged_placed(struct ftl *ftl, const struct zone *zone, uint32_t placed)
 {
-	if (ext->staged <= placed)
-		zone_staged_give(ftl, ext);
+	if (zone->staged <= placed)
+		zone_staged_give(ftl, zone);
 }
 
-void zone_staged_mounted(struct ftl *ftl, const struct extent *ext)
+void zone_staged_mounted(struct ftl *ftl, const struct zone *zone)
 {
-	if (ext->placed < ext->landed)
-		take_list(ftl, &ftl->l2p->zone_staged, ext);
-	for (uint32_t o = ext->placed; o < ext->landed; o++)
-		zone_staged_put(ftl, ext, o, 1, extent_staged(ext, o) & L2P_ADDRESS_MASK);
+	if (zone->placed < zone->landed)
+		take_list(ftl, &ftl->l2p->zone_staged, zone);
+	for (uint32_t o = zone->placed; o < zone->landed; o++)
+		zone_staged_put(ftl, zone, o, 1, zone_staged(zone, o) & L2P_ADDRESS_MASK);
 }
 
 /* Upper bound on backing zones with staged sectors: one per write frontier, plus full zones that still own a buffer. */
@@ -227,17 +227,17 @@ static const char *check_all(const struct zone_staged *staged)
 	return used == held ? NULL : "a list of staged sectors was lost";
 }
 
-const char *zone_staged_check(const struct ftl *ftl, const struct extent *ext)
+const char *zone_staged_check(const struct ftl *ftl, const struct zone *zone)
 {
 	const struct zone_staged *staged = &ftl->l2p->zone_staged;
 
-	if (!ext)
+	if (!zone)
 		return check_all(staged);
-	if (!has_list(staged, ext))
+	if (!has_list(staged, zone))
 		return NULL;
-	if (ext->staged <= ext->placed)
+	if (zone->staged <= zone->placed)
 		return "a zone without staged sectors has a list of them";
-	if (ext->failed)
+	if (zone_failed(zone))
 		return "a zone that can be written no more has a list of staged sectors";
-	return is_taken(staged, *list_of(staged, ext)) ? NULL : "a list of staged sectors is in use and free";
+	return is_taken(staged, *list_of(staged, zone)) ? NULL : "a list of staged sectors is in use and free";
 }

@@ -3,7 +3,7 @@
 #ifndef FTL_MAP_ZONE_MAP_H
 #define FTL_MAP_ZONE_MAP_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "lt/arch.h"
 #include "lt/lock.h"
 #include "slc/slc.h"
@@ -55,7 +55,7 @@ struct zone_log {
 
 void zone_log_init(struct ftl *ftl, struct arena *arena);
 /* The zone's entry of the table has changed. logged: mount needs the change. Zone lock held. */
-void zone_log_note(struct ftl_worker *self, const struct extent *ext, struct zone_place place, bool logged);
+void zone_log_note(struct ftl_worker *self, const struct zone *zone, struct zone_place place, bool logged);
 
 /* --- mount --- */
 /* A sector of kind HZ_OOB_MAP. */
@@ -63,7 +63,7 @@ void zone_log_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa);
 /* All have been found: the table is as it was written last. */
 void zone_log_replay(struct ftl *ftl);
 /* True if the zone was complete in this superblock; one of its sectors has that number. Until l2p_mounted. */
-bool zone_log_knows(const struct ftl *ftl, const struct extent *ext, uint32_t superblock, uint64_t sequence);
+bool zone_log_knows(const struct ftl *ftl, const struct zone *zone, uint32_t superblock, uint64_t sequence);
 
 /* Staged sectors of zones without map entries for single sectors: of all zones with a map of zones; of backing zones, since their map
  * has places and no addresses. Their addresses are in lists, by slots of a write buffer. A zone has a list from its first staged sector
@@ -72,8 +72,6 @@ bool zone_log_knows(const struct ftl *ftl, const struct extent *ext, uint32_t su
  * rare: sectors of a zone that got no list, or that is unwritable and keeps its staged sectors for good.
  *
  * A list is protected by its zone's lock. */
-
-struct arena;
 
 #define ZONE_STAGED_NONE UINT32_MAX
 
@@ -87,18 +85,18 @@ struct zone_staged {
 
 void zone_staged_init(struct ftl *ftl, struct arena *arena);
 /* Zone lock held for all of these. [offset, offset + count) lie from ppa on. */
-void zone_staged_put(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, ppa_t ppa);
+void zone_staged_put(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, ppa_t ppa);
 /* Address; L2P_UNMAPPED: lost. */
-uint32_t zone_staged_at(struct ftl *ftl, const struct extent *ext, uint32_t offset);
+uint32_t zone_staged_at(struct ftl *ftl, const struct zone *zone, uint32_t offset);
 /* … of several. */
-void zone_staged_read(struct ftl *ftl, const struct extent *ext, uint32_t offset, uint32_t count, uint32_t *ppa);
+void zone_staged_read(struct ftl *ftl, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t *ppa);
 /* The zone needs no list any more. */
-void zone_staged_give(struct ftl *ftl, const struct extent *ext);
+void zone_staged_give(struct ftl *ftl, const struct zone *zone);
 /* … if [0, placed), now placed, were all its staged sectors. */
-void zone_staged_placed(struct ftl *ftl, const struct extent *ext, uint32_t placed);
+void zone_staged_placed(struct ftl *ftl, const struct zone *zone, uint32_t placed);
 /* l2p_mounted. */
-void zone_staged_mounted(struct ftl *ftl, const struct extent *ext);
+void zone_staged_mounted(struct ftl *ftl, const struct zone *zone);
 /* NULL, or the fault in the zone's list; with zone NULL: in all lists. Harts idle. */
-const char *zone_staged_check(const struct ftl *ftl, const struct extent *ext);
+const char *zone_staged_check(const struct ftl *ftl, const struct zone *zone);
 
 #endif

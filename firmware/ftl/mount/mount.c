@@ -29,8 +29,8 @@ static const char *sort_superblocks(struct mount *mount)
 	struct ftl *ftl = mount->ftl;
 
 	for (uint32_t z = 0; z < ftl->all_zones; z++) {
-		mark_used(ftl->superblocks, ftl->zones[z].ext.superblock);
-		mark_used(ftl->patches, ftl->zones[z].ext.patch);
+		mark_used(ftl->superblocks, ftl->zones[z].superblock);
+		mark_used(ftl->patches, ftl->zones[z].patch);
 	}
 	superblocks_sort(ftl);
 	return NULL;

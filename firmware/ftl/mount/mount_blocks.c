@@ -59,11 +59,11 @@ const char *mount_damaged(struct mount *mount, const char *what, uint32_t number
 	return mount->ftl->text;
 }
 
-bool mount_alive(const struct mount *mount, const struct extent *ext, const struct hz_oob *oob)
+bool mount_alive(const struct mount *mount, const struct zone *zone, const struct hz_oob *oob)
 {
-	if (extent_is_backing(ext))
-		return oob->sequence > mount->ftl->table->record[ext->index].reset_sequence;
-	return oob->generation == ext->generation;
+	if (zone_is_backing(zone))
+		return oob->sequence > mount->ftl->table->record[zone->index].reset_sequence;
+	return oob->generation == zone->generation;
 }
 
 bool mount_in_zones(const struct ftl *ftl, uint32_t lpa) { return lpa < ftl->all_zones * ftl->shape.zone_size_sectors; }
@@ -109,7 +109,7 @@ static uint64_t now_of(struct ftl *ftl)
 
 static void look_at_part(struct ftl *ftl, struct zone *zone, uint64_t now_ns, bool patch)
 {
-	uint32_t number = patch ? zone->ext.patch : zone->ext.superblock;
+	uint32_t number = patch ? zone->patch : zone->superblock;
 	const struct superblocks *sbs = patch ? ftl->patches : ftl->superblocks;
 	uint64_t most_ns = ftl->cfg->refresh_hours * hour_ns;
 	struct age age;

@@ -9,13 +9,13 @@
 /* --- plausible records --- */
 
 /* A zone that can still be written begins at the start of a program unit. */
-static bool aligned(const struct extent *ext, const struct zone_record *record)
+static bool aligned(const struct zone *zone, const struct zone_record *record)
 {
-	bool patch = record->placed > ext->body;
-	uint32_t unit = patch ? ext->ftl->cfg->slc_program_sectors : ext->ftl->unit_sectors;
+	bool patch = record->placed > zone->body;
+	uint32_t unit = patch ? zone->ftl->cfg->slc_program_sectors : zone->ftl->unit_sectors;
 
-	return (record->placed - (patch ? ext->body : 0)) % unit == 0 || record->state != ZONE_RECORD_OPEN ||
-	       record->placed == ext->capacity;
+	return (record->placed - (patch ? zone->body : 0)) % unit == 0 || record->state != ZONE_RECORD_OPEN ||
+	       record->placed == zone->capacity;
 }
 
 /* Each superblock is one zone's. Of several none is believed. */
@@ -25,7 +25,7 @@ static bool only_holder(struct mount *mount, struct zone *zone, uint32_t superbl
 
 	mount->claim[superblock].zone = zone;
 	if (other)
-		mount->doubted[other->ext.index] = true;
+		mount->doubted[other->index] = true;
 	return !other;
 }
 
@@ -45,19 +45,19 @@ static bool holds(struct mount *mount, struct zone *zone, const struct superbloc
 	       programmed(mount, part, sectors);
 }
 
-static uint32_t body_sectors(const struct extent *ext, const struct zone_record *record) { return min_u32(record->placed, ext->body); }
+static uint32_t body_sectors(const struct zone *zone, const struct zone_record *record) { return min_u32(record->placed, zone->body); }
 
 static bool record_true(struct mount *mount, struct zone *zone)
 {
 	struct ftl *ftl = mount->ftl;
-	const struct zone_record *record = &ftl->table->record[zone->ext.index];
+	const struct zone_record *record = &ftl->table->record[zone->index];
 	struct part body = mount_body(ftl, record->superblock), patch = mount_patch(ftl, record->patch);
-	uint32_t sectors = body_sectors(&zone->ext, record);
+	uint32_t sectors = body_sectors(zone, record);
 	bool there = !sectors || holds(mount, zone, ftl->superblocks, &body, sectors);
 
 	if (record->placed > sectors)
 		there = holds(mount, zone, ftl->patches, &patch, record->placed - sectors) && there;
-	return there && aligned(&zone->ext, record);
+	return there && aligned(zone, record);
 }
 
 /* --- it is believed --- */
@@ -71,22 +71,22 @@ static void take_part(struct mount *mount, uint32_t zone, const struct part *par
 		mount->hole[zone] |= mount->rows[c] > mount_rows_for(mount, part, sectors, c);
 }
 
-static void take_zone(struct mount *mount, struct extent *ext)
+static void take_zone(struct mount *mount, struct zone *zone)
 {
-	const struct zone_record *record = &mount->ftl->table->record[ext->index];
+	const struct zone_record *record = &mount->ftl->table->record[zone->index];
 	struct part body = mount_body(mount->ftl, record->superblock), patch = mount_patch(mount->ftl, record->patch);
-	uint32_t sectors = body_sectors(ext, record);
+	uint32_t sectors = body_sectors(zone, record);
 
-	ext->placed = record->placed;
+	zone->placed = record->placed;
 	if (sectors) {
-		take_part(mount, ext->index, &body, sectors);
-		ext->superblock = record->superblock;
-		ext->bad_superblock = mount->bad;
+		take_part(mount, zone->index, &body, sectors);
+		zone->superblock = record->superblock;
+		zone->bad_superblock = mount->bad;
 	}
 	if (record->placed > sectors) {
-		take_part(mount, ext->index, &patch, record->placed - sectors);
-		ext->patch = record->patch;
-		ext->bad_patch = mount->bad;
+		take_part(mount, zone->index, &patch, record->placed - sectors);
+		zone->patch = record->patch;
+		zone->bad_patch = mount->bad;
 	}
 }
 
@@ -103,7 +103,7 @@ const char *mount_take_superblocks(struct mount *mount)
 	for (uint32_t z = 0; z < ftl->all_zones; z++) {
 		any |= mount->doubted[z];
 		if (!mount->doubted[z])
-			take_zone(mount, &ftl->zones[z].ext);
+			take_zone(mount, &ftl->zones[z]);
 	}
 	if (any)
 		mount_find_doubted(mount);

@@ -3,7 +3,7 @@
 #ifndef FTL_MOUNT_MOUNT_INTERNAL_H
 #define FTL_MOUNT_MOUNT_INTERNAL_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "buffer/staged.h"
 
 /* Shared by the steps of mount only. */
@@ -75,7 +75,7 @@ uint32_t mount_rows_for(const struct mount *mount, const struct part *part, uint
 /* The image is not as written by this firmware: a sentence in ftl->text. number: UINT32_MAX = none. */
 const char *mount_damaged(struct mount *mount, const char *what, uint32_t number, const char *why);
 /* Written since the zone's last reset? */
-bool mount_alive(const struct mount *mount, const struct extent *ext, const struct hz_oob *oob);
+bool mount_alive(const struct mount *mount, const struct zone *zone, const struct hz_oob *oob);
 /* Addresses of user data: those of the namespace, then those of the backing zones. */
 bool mount_in_zones(const struct ftl *ftl, uint32_t lpa);
 

@@ -40,7 +40,7 @@ static void note_update(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 	if (oob->lpa >= ftl->shape.namespace_sectors || is_conventional(ftl, oob->lpa))
 		return;
 	zone = zone_at(ftl, oob->lpa);
-	if (mount_alive(mount, &zone->ext, oob) && oob->sequence >= ftl->table->record[zone->ext.index].folded)
+	if (mount_alive(mount, zone, oob) && oob->sequence >= ftl->table->record[zone->index].folded)
 		mount->too_many_updates |= !updates_found(ftl, zone, oob, ppa);
 }
 
@@ -49,20 +49,20 @@ static bool note_staged(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 {
 	struct ftl *ftl = mount->ftl;
 	struct zone *zone = zone_at(ftl, oob->lpa);
-	uint32_t offset = (uint32_t)(oob->lpa - zone->ext.start), index = zone->ext.index;
+	uint32_t offset = (uint32_t)(oob->lpa - zone->start), index = zone->index;
 	const struct zone_record *record = &ftl->table->record[index];
 	ppa_t *present;
 
-	if (mount->settled[index] || !mount_alive(mount, &zone->ext, oob) || offset < zone->ext.placed || mount->padded[index] ||
-	    offset >= zone->ext.capacity || record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
+	if (mount->settled[index] || !mount_alive(mount, zone, oob) || offset < zone->placed || mount->padded[index] ||
+	    offset >= zone->capacity || record->state == ZONE_RECORD_FINISHED || fenced(record, offset, oob->sequence))
 		return false;
 	if (mount->beyond[index] <= offset)
 		mount->beyond[index] = offset + 1;
-	if (offset - zone->ext.placed >= ftl->ring_sectors || (mount->at_rest && offset >= record->wp))
+	if (offset - zone->placed >= ftl->ring_sectors || (mount->at_rest && offset >= record->wp))
 		return false;
-	if (!staged_list(&mount->lists, &zone->ext))
+	if (!staged_list(&mount->lists, zone))
 		return true;
-	present = staged_candidate(&zone->ext, offset);
+	present = staged_candidate(zone, offset);
 	if (better(mount, oob, *present))
 		*present = ppa;
 	return false;
@@ -86,8 +86,8 @@ static void list_kept(struct mount *mount, struct nand *media, uint32_t place)
 	mount->kept_next[place] = KEPT_NONE;
 	if (!media->ops->kept(media, place, &oob) || !mount_in_zones(mount->ftl, oob.lpa))
 		return;
-	if (mount_alive(mount, &zone_at(mount->ftl, oob.lpa)->ext, &oob)) {
-		uint32_t *first = &mount->kept_first[zone_at(mount->ftl, oob.lpa)->ext.index];
+	if (mount_alive(mount, zone_at(mount->ftl, oob.lpa), &oob)) {
+		uint32_t *first = &mount->kept_first[zone_at(mount->ftl, oob.lpa)->index];
 
 		mount->kept_next[place] = *first;
 		*first = place;
@@ -97,8 +97,8 @@ static void list_kept(struct mount *mount, struct nand *media, uint32_t place)
 /* True for zones with data that can be continued. */
 static bool goes_on(const struct mount *mount, const struct zone *zone)
 {
-	return mount->kept_first[zone->ext.index] != KEPT_NONE && !mount->padded[zone->ext.index] &&
-	       mount->ftl->table->record[zone->ext.index].state == ZONE_RECORD_OPEN;
+	return mount->kept_first[zone->index] != KEPT_NONE && !mount->padded[zone->index] &&
+	       mount->ftl->table->record[zone->index].state == ZONE_RECORD_OPEN;
 }
 
 /* Looking costs no time: in a controller the capacitors would have done it. */
@@ -120,100 +120,99 @@ static void find_kept(struct mount *mount)
 }
 
 /* Places of the zone's kept sectors, by offset from `placed`. */
-static void gather_kept(struct mount *mount, const struct extent *ext)
+static void gather_kept(struct mount *mount, const struct zone *zone)
 {
 	struct ftl *ftl = mount->ftl;
 	struct nand *media = tsu_keep_media(ftl->tsu);
 	struct hz_oob oob;
 
 	memset(mount->kept_at, 0xff, ftl->ring_sectors * sizeof(uint32_t));
-	for (uint32_t place = mount->kept_first[ext->index]; place != KEPT_NONE; place = mount->kept_next[place])
-		if (media->ops->kept(media, place, &oob) && oob.lpa - ext->start - ext->placed < ftl->ring_sectors)
-			mount->kept_at[oob.lpa - ext->start - ext->placed] = place;
+	for (uint32_t place = mount->kept_first[zone->index]; place != KEPT_NONE; place = mount->kept_next[place])
+		if (media->ops->kept(media, place, &oob) && oob.lpa - zone->start - zone->placed < ftl->ring_sectors)
+			mount->kept_at[oob.lpa - zone->start - zone->placed] = place;
 }
 
 /* Number of sectors from `at` on, at most one program, that are kept and not staged. */
-static uint32_t kept_run(const struct mount *mount, struct extent *ext, uint32_t at)
+static uint32_t kept_run(const struct mount *mount, struct zone *zone, uint32_t at)
 {
-	uint32_t count = 0, unit = mount->ftl->slc->unit_sectors, end = ext->placed + mount->ftl->ring_sectors;
+	uint32_t count = 0, unit = mount->ftl->slc->unit_sectors, end = zone->placed + mount->ftl->ring_sectors;
 
-	while (count < unit && at + count < end && *staged_candidate(ext, at + count) == PPA_NONE &&
-	       mount->kept_at[at + count - ext->placed] != KEPT_NONE)
+	while (count < unit && at + count < end && *staged_candidate(zone, at + count) == PPA_NONE &&
+	       mount->kept_at[at + count - zone->placed] != KEPT_NONE)
 		count++;
 	return count;
 }
 
 /* Program kept sectors that continue the zone to SLC now. Sectors without room there are lost. */
-static void bring_kept(struct mount *mount, struct extent *ext)
+static void bring_kept(struct mount *mount, struct zone *zone)
 {
-	uint32_t at = ext->placed, end = ext->placed + mount->ftl->ring_sectors, count;
+	uint32_t at = zone->placed, end = zone->placed + mount->ftl->ring_sectors, count;
 
-	gather_kept(mount, ext);
+	gather_kept(mount, zone);
 	slc_belated_begin(mount->ftl);
 	while (at < end) {
-		ppa_t ppa = *staged_candidate(ext, at);
+		ppa_t ppa = *staged_candidate(zone, at);
 
-		count = ppa == PPA_NONE ? kept_run(mount, ext, at) : 1;
+		count = ppa == PPA_NONE ? kept_run(mount, zone, at) : 1;
 		if (!count)
 			break;
 		if (ppa == PPA_NONE)
-			ppa = keep_belated(mount->ftl, ext, at, count, &mount->kept_at[at - ext->placed]);
+			ppa = keep_belated(mount->ftl, zone, at, count, &mount->kept_at[at - zone->placed]);
 		for (uint32_t i = 0; i < count; i++)
-			*staged_candidate(ext, at + i) = ppa == PPA_NONE ? PPA_NONE : ppa + i;
+			*staged_candidate(zone, at + i) = ppa == PPA_NONE ? PPA_NONE : ppa + i;
 		at += count;
-		if (ppa == PPA_NONE && mount->ftl->table->record[ext->index].wp < at)
-			mount->ftl->table->record[ext->index].wp = at;
+		if (ppa == PPA_NONE && mount->ftl->table->record[zone->index].wp < at)
+			mount->ftl->table->record[zone->index].wp = at;
 	}
 	slc_belated_end(mount->ftl);
-	if (mount->beyond[ext->index] < at)
-		mount->beyond[ext->index] = at;
+	if (mount->beyond[zone->index] < at)
+		mount->beyond[zone->index] = at;
 }
 
 /* --- write pointers and states --- */
 
 static uint8_t state_of(const struct mount *mount, const struct zone *zone)
 {
-	uint32_t record = mount->ftl->table->record[zone->ext.index].state;
+	uint32_t record = mount->ftl->table->record[zone->index].state;
 
 	if (record == ZONE_RECORD_OFFLINE)
 		return NVME_ZS_OFFLINE;
-	if (record == ZONE_RECORD_READ_ONLY || zone->ext.failed)
+	if (record == ZONE_RECORD_READ_ONLY || zone_failed(zone))
 		return NVME_ZS_READ_ONLY;
-	if (record == ZONE_RECORD_FINISHED || mount->padded[zone->ext.index] || zone->ext.wp == zone->ext.capacity)
+	if (record == ZONE_RECORD_FINISHED || mount->padded[zone->index] || zone->wp == zone->capacity)
 		return NVME_ZS_FULL;
-	return zone->ext.wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY;
+	return zone->wp ? NVME_ZS_CLOSED : NVME_ZS_EMPTY;
 }
 
 /* Copies that continue the placed sectors: up to the first gap, or the end in the zone's record. Returns the end. Those beyond are dead. */
 static uint32_t settle_staged(struct mount *mount, struct zone *zone, uint32_t recorded)
 {
-	struct extent *ext = &zone->ext;
 	struct ftl *ftl = mount->ftl;
-	uint32_t most = ext->placed + ftl->ring_sectors, end = ext->placed, to = min_u32(recorded, most);
+	uint32_t most = zone->placed + ftl->ring_sectors, end = zone->placed, to = min_u32(recorded, most);
 
-	if (!ext->staged_ppa)
+	if (!zone->staged_ppa)
 		return to > end ? to : end;
-	while (end < most && (*staged_candidate(ext, end) != PPA_NONE || end < to)) {
-		if (*staged_candidate(ext, end) != PPA_NONE)
-			slc_validate(ftl, *staged_candidate(ext, end), 1, (uint32_t)(ext->start + end));
+	while (end < most && (*staged_candidate(zone, end) != PPA_NONE || end < to)) {
+		if (*staged_candidate(zone, end) != PPA_NONE)
+			slc_validate(ftl, *staged_candidate(zone, end), 1, (uint32_t)(zone->start + end));
 		end++;
 	}
 	for (uint32_t o = end; o < most; o++)
-		*staged_candidate(ext, o) = PPA_NONE;
+		*staged_candidate(zone, o) = PPA_NONE;
 	return end;
 }
 
 /* Nothing more may be written to the zone. It becomes READ ONLY, if it is not OFFLINE, in its next record too. */
 static void close_for_good(struct mount *mount, struct zone *zone)
 {
-	struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
+	struct zone_record *record = &mount->ftl->table->record[zone->index];
 
-	zone->ext.failed = true;
-	if (record->state < ZONE_RECORD_READ_ONLY || mount->doubted[zone->ext.index])
+	zone_become(zone, ZONE_FAILED);
+	if (record->state < ZONE_RECORD_READ_ONLY || mount->doubted[zone->index])
 		zone_changed(zone);
 	if (record->state < ZONE_RECORD_READ_ONLY)
 		record->state = ZONE_RECORD_READ_ONLY;
-	mount->ftl->damage.read_only_zones += record->state == ZONE_RECORD_READ_ONLY && !extent_is_backing(&zone->ext);
+	mount->ftl->damage.read_only_zones += record->state == ZONE_RECORD_READ_ONLY && !zone_is_backing(zone);
 }
 
 static void note_first(struct ftl_damage *damage, uint64_t lba)
@@ -225,7 +224,7 @@ static void note_first(struct ftl_damage *damage, uint64_t lba)
 /* Its record cannot be true. */
 static void note_doubted(struct mount *mount, struct zone *zone)
 {
-	note_first(&mount->ftl->damage, zone->ext.start);
+	note_first(&mount->ftl->damage, zone->start);
 	mount->ftl->damage.records++;
 	close_for_good(mount, zone);
 }
@@ -233,85 +232,83 @@ static void note_doubted(struct mount *mount, struct zone *zone)
 /* Sectors of the zone without a place: nothing can come after them. */
 static void note_lost(struct mount *mount, struct zone *zone, uint32_t end)
 {
-	struct extent *ext = &zone->ext;
 	struct ftl *ftl = mount->ftl;
-	uint32_t lost = ext->wp - end, first = end;
+	uint32_t lost = zone->wp - end, first = end;
 
-	for (uint32_t o = end; o-- > ext->placed;)
-		if (extent_staged(ext, o) == PPA_NONE) {
+	for (uint32_t o = end; o-- > zone->placed;)
+		if (zone_staged(zone, o) == PPA_NONE) {
 			lost++;
 			first = o;
 		}
 	if (!lost)
 		return;
 	mount->explained += lost;
-	if (!ext->failed)
+	if (!zone_failed(zone))
 		close_for_good(mount, zone);
-	note_first(&ftl->damage, ext->start + first);
+	note_first(&ftl->damage, zone->start + first);
 	ftl->damage.lost_sectors += lost;
 }
 
 /* Found in its padding to be FULL, after a power cut in its finish: its next record says so. */
 static void note_finished(struct mount *mount, const struct zone *zone)
 {
-	struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
+	struct zone_record *record = &mount->ftl->table->record[zone->index];
 
-	if (zone->state != NVME_ZS_FULL || zone->ext.wp == zone->ext.capacity || record->state == ZONE_RECORD_FINISHED)
+	if (zone->state != NVME_ZS_FULL || zone->wp == zone->capacity || record->state == ZONE_RECORD_FINISHED)
 		return;
 	record->state = ZONE_RECORD_FINISHED;
-	record->finish = zone->ext.wp;
+	record->finish = zone->wp;
 }
 
 /* Whole units dumped to SLC at a power cut. */
 static void note_kept(struct zone *zone, uint32_t end)
 {
-	struct extent *ext = &zone->ext;
-	uint32_t whole = end == ext->capacity ? end : end - end % ext->ftl->flush_sectors;
+	uint32_t whole = end == zone->capacity ? end : end - end % zone->ftl->flush_sectors;
 
-	if (!ext->ftl->keeper || extent_is_backing(ext) || whole <= ext->placed ||
+	if (!zone->ftl->keeper || zone_is_backing(zone) || whole <= zone->placed ||
 	    (zone->state != NVME_ZS_CLOSED && zone->state != NVME_ZS_FULL))
 		return;
-	ext->home = whole;
-	lt_add(&ext->ftl->homing, 1);
+	zone->home = whole;
+	lt_add(&zone->ftl->homing, 1);
 }
 
 /* Known end of the zone: copies behind a gap were acknowledged, if the gap is a lost sector and not a torn one. */
-static uint32_t wp_known(struct mount *mount, const struct extent *ext)
+static uint32_t wp_known(struct mount *mount, const struct zone *zone)
 {
-	uint32_t recorded = mount->ftl->table->record[ext->index].wp, beyond = mount->beyond[ext->index];
+	uint32_t recorded = mount->ftl->table->record[zone->index].wp, beyond = mount->beyond[zone->index];
 
-	return !mount->at_rest && mount->slc_lost && ext->staged_ppa && beyond > recorded ? beyond : recorded;
+	return !mount->at_rest && mount->slc_lost && zone->staged_ppa && beyond > recorded ? beyond : recorded;
 }
 
 static void settle_zone(struct mount *mount, struct zone *zone)
 {
-	struct extent *ext = &zone->ext;
 	struct ftl *ftl = mount->ftl;
 	uint32_t recorded, end;
 
-	if (ftl->keeper && goes_on(mount, zone) && staged_list(&mount->lists, ext))
-		bring_kept(mount, ext);
-	recorded = wp_known(mount, ext);
+	if (ftl->keeper && goes_on(mount, zone) && staged_list(&mount->lists, zone))
+		bring_kept(mount, zone);
+	recorded = wp_known(mount, zone);
 	end = settle_staged(mount, zone, recorded);
-	zone->record.fence = mount->beyond[ext->index] > end;
-	zone->updates.folded = ftl->table->record[ext->index].folded;
-	ext->wp = end > recorded ? end : recorded;
-	ext->landed = ext->resident = ext->staged = zone->record.wp_at_mount = end;
-	ext->staged_from = ext->placed;
-	ext->landed_slot = end % ftl->ring_sectors;
-	l2p_mounted(ftl, ext);
-	if (mount->doubted[ext->index])
+	zone->record.fence = mount->beyond[zone->index] > end;
+	zone->updates.folded = ftl->table->record[zone->index].folded;
+	zone->wp = end > recorded ? end : recorded;
+	zone->landed = zone->resident = zone->staged = zone->record.wp_at_mount = end;
+	zone->staged_from = zone->placed;
+	zone->landed_slot = end % ftl->ring_sectors;
+	l2p_mounted(ftl, zone);
+	if (mount->doubted[zone->index])
 		note_doubted(mount, zone);
 	note_lost(mount, zone, end);
 	zone->state = state_of(mount, zone);
 	note_finished(mount, zone);
 	if (zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE)
-		l2p_unstage_run(&ftl->workers[0], ext, end, 0);
+		l2p_unstage_run(&ftl->workers[0], zone, end, 0);
 	note_kept(zone, end);
-	ext->relocate = (zone->state == NVME_ZS_CLOSED || ext->home > ext->placed) &&
-			(mount->hole[ext->index] || (extent_in_patch(ext) ? ext->bad_patch : ext->bad_superblock));
-	ftl->budget->active += !extent_is_backing(ext) && zone_is_active(zone->state);
-	mount->settled[ext->index] = true;
+	if ((zone->state == NVME_ZS_CLOSED || zone->home > zone->placed) &&
+	    (mount->hole[zone->index] || (zone_in_patch(zone) ? zone->bad_patch : zone->bad_superblock)))
+		zone_become(zone, ZONE_BROKEN);
+	ftl->budget->active += !zone_is_backing(zone) && zone_is_active(zone->state);
+	mount->settled[zone->index] = true;
 }
 
 static void settle_listed(struct mount *mount)
@@ -319,7 +316,7 @@ static void settle_listed(struct mount *mount)
 	struct ftl *ftl = mount->ftl;
 
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
-		if (ftl->extent[z]->staged_ppa)
+		if (ftl->zones[z].staged_ppa)
 			settle_zone(mount, &ftl->zones[z]);
 	staged_lists_return(ftl, &mount->lists);
 }

@@ -12,7 +12,7 @@ enum unit { UNIT_THERE, UNIT_TORN, UNIT_FOREIGN };
 
 static bool belongs(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t offset, const struct hz_oob *oob)
 {
-	if (!mount_alive(mount, &zone->ext, oob) || oob->lpa != zone->ext.start + part->base + offset)
+	if (!mount_alive(mount, zone, oob) || oob->lpa != zone->start + part->base + offset)
 		return false;
 	if (mount->ftl->mount_sequence < oob->sequence)
 		mount->ftl->mount_sequence = oob->sequence;
@@ -56,7 +56,7 @@ static enum unit look_at_unit(struct mount *mount, const struct zone *zone, cons
 }
 
 /* Programs of a block are sequential, and a unit is programmed only after the one a row before it, and all earlier ones, have succeeded
- * (unit.c, retire_units and units_program). */
+ * (unit.c, place_units and unit_program). */
 static bool may_be_torn(const struct mount *mount, uint32_t row, uint32_t column)
 {
 	for (uint32_t c = column; c < mount->planes; c++)
@@ -80,7 +80,7 @@ struct reach {
 /* Sectors in this part when the zone's record was made. */
 static uint32_t recorded_in(const struct mount *mount, const struct zone *zone, const struct part *part)
 {
-	const struct zone_record *record = &mount->ftl->table->record[zone->ext.index];
+	const struct zone_record *record = &mount->ftl->table->record[zone->index];
 
 	if (record->placed <= part->base || part->superblock != (part->patch ? record->patch : record->superblock))
 		return 0;
@@ -131,7 +131,7 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 		if (unit == UNIT_TORN && reach.sectors < recorded && recorded < reach.sectors + part->unit)
 			data = recorded - reach.sectors; /* the rest was padding */
 		if (unit == UNIT_TORN)                   /* … also beyond the zone's end */
-			data = min_u32(data, zone->ext.capacity - part->base - reach.sectors);
+			data = min_u32(data, zone->capacity - part->base - reach.sectors);
 		there |= unit == UNIT_THERE;
 		reach.lost += unit == UNIT_TORN;
 		reach.padded = data < part->unit;
@@ -147,17 +147,17 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 }
 
 /* Can the zone have a part of this kind? Its base is known then. */
-static bool part_fits(const struct extent *ext, struct part *part)
+static bool part_fits(const struct zone *zone, struct part *part)
 {
 	if (part->patch)
-		part->base = ext->body;
-	return part->patch ? ext->body != BODY_ALL : ext->body != 0;
+		part->base = zone->body;
+	return part->patch ? zone->body != BODY_ALL : zone->body != 0;
 }
 
 /* A superblock complete by the map's log: it was programmed before the log's page, so that page's number bounds its own. */
-static struct reach reach_of_all(const struct extent *ext, const struct part *part)
+static struct reach reach_of_all(const struct zone *zone, const struct part *part)
 {
-	return (struct reach){ .sectors = ext->capacity, .padded = ext->capacity % part->unit };
+	return (struct reach){ .sectors = zone->capacity, .padded = zone->capacity % part->unit };
 }
 
 /* The record of one sector of each unit, row by row. The first column differs between superblocks, so that all dies have reads. False:
@@ -206,43 +206,43 @@ static struct claim claim_of(struct mount *mount, struct part *part)
 	if (!first_record(mount, part, &offset) || !mount_in_zones(ftl, oob->lpa))
 		return nobody;
 	zone = zone_at(ftl, oob->lpa);
-	if (!part_fits(&zone->ext, part) || oob->lpa != zone->ext.start + part->base + offset || !mount_alive(mount, &zone->ext, oob))
+	if (!part_fits(zone, part) || oob->lpa != zone->start + part->base + offset || !mount_alive(mount, zone, oob))
 		return nobody;
 	return (struct claim){ zone, oob->sequence };
 }
 
 /* For two equal prefixes: true if the earlier one has lost less, or can be continued, or is newer. A newer one includes writes in place,
  * and the zone's record may refer to it (zone/update.h). */
-static bool keeps_found(const struct mount *mount, const struct extent *ext, const struct reach *reach, uint64_t first)
+static bool keeps_found(const struct mount *mount, const struct zone *zone, const struct reach *reach, uint64_t first)
 {
-	uint32_t lost = mount->lost[ext->index];
+	uint32_t lost = mount->lost[zone->index];
 
 	if (lost != reach->lost)
 		return lost < reach->lost;
-	if (mount->hole[ext->index] != reach->hole)
+	if (mount->hole[zone->index] != reach->hole)
 		return reach->hole;
-	return mount->first[ext->index] >= first;
+	return mount->first[zone->index] >= first;
 }
 
 /* The longer prefix wins. A patch counts if the superblock before it is complete. */
 static void consider(struct mount *mount, const struct claim *claim, const struct part *part)
 {
-	struct extent *ext = &claim->zone->ext;
-	bool known = !part->base && l2p_knows(mount->ftl, ext, part->superblock, claim->sequence);
-	struct reach reach = known ? reach_of_all(ext, part) : reach_of(mount, claim->zone, part);
+	struct zone *zone = claim->zone;
+	bool known = !part->base && l2p_knows(mount->ftl, zone, part->superblock, claim->sequence);
+	struct reach reach = known ? reach_of_all(zone, part) : reach_of(mount, claim->zone, part);
 	uint32_t placed = part->base + reach.sectors;
 
-	if (reach.sectors == 0 || placed < ext->placed || ext->placed < part->base || placed > ext->capacity)
+	if (reach.sectors == 0 || placed < zone->placed || zone->placed < part->base || placed > zone->capacity)
 		return;
-	if (placed == ext->placed && keeps_found(mount, ext, &reach, claim->sequence))
+	if (placed == zone->placed && keeps_found(mount, zone, &reach, claim->sequence))
 		return;
-	mount->first[ext->index] = claim->sequence;
-	ext->placed = placed;
-	*(part->patch ? &ext->patch : &ext->superblock) = part->superblock;
-	*(part->patch ? &ext->bad_patch : &ext->bad_superblock) = mount->bad;
-	mount->lost[ext->index] = reach.lost;
-	mount->hole[ext->index] = reach.hole;
-	mount->padded[ext->index] = reach.padded;
+	mount->first[zone->index] = claim->sequence;
+	zone->placed = placed;
+	*(part->patch ? &zone->patch : &zone->superblock) = part->superblock;
+	*(part->patch ? &zone->bad_patch : &zone->bad_superblock) = mount->bad;
+	mount->lost[zone->index] = reach.lost;
+	mount->hole[zone->index] = reach.hole;
+	mount->padded[zone->index] = reach.padded;
 }
 
 typedef struct part part_fn(const struct ftl *ftl, uint32_t superblock);
@@ -272,7 +272,7 @@ static void consider_claims(struct mount *mount, const struct superblocks *sbs, 
 		if (!claim->zone)
 			continue;
 		mount_look_at_blocks(mount, part.superblock, part.unit);
-		part_fits(&claim->zone->ext, &part);
+		part_fits(claim->zone, &part);
 		consider(mount, claim, &part);
 	}
 }
@@ -283,13 +283,13 @@ static void claim_for_doubted(struct mount *mount, const struct superblocks *sbs
 	for (uint32_t i = 0; i < sbs->count; i++) {
 		struct part part = part_in(mount->ftl, sbs->first + i);
 		struct claim *claim = &mount->claim[part.superblock];
-		bool free = !claim->zone || mount->doubted[claim->zone->ext.index];
+		bool free = !claim->zone || mount->doubted[claim->zone->index];
 
 		*claim = (struct claim){ NULL, 0 };
 		mount_look_at_blocks(mount, part.superblock, part.unit);
 		if (free && mount->used && !mount->erasing)
 			*claim = claim_of(mount, &part);
-		if (claim->zone && !mount->doubted[claim->zone->ext.index])
+		if (claim->zone && !mount->doubted[claim->zone->index])
 			claim->zone = NULL;
 	}
 }

@@ -119,10 +119,10 @@ const char *mount_find_tables(struct mount *mount)
 /* --- loading --- */
 
 /* False for values that no firmware records: a bad state, more sectors than a zone has, a number beyond all that will ever be written. */
-static bool record_possible(const struct extent *ext, const struct zone_record *record)
+static bool record_possible(const struct zone *zone, const struct zone_record *record)
 {
-	return record->state <= ZONE_RECORD_OFFLINE && record->placed <= record->wp && record->wp <= ext->capacity &&
-	       record->finish <= ext->capacity &&
+	return record->state <= ZONE_RECORD_OFFLINE && record->placed <= record->wp && record->wp <= zone->capacity &&
+	       record->finish <= zone->capacity &&
 	       !((record->fence_sequence | record->reset_sequence | record->folded) >> SANE_SEQUENCE_BITS);
 }
 
@@ -174,10 +174,10 @@ const char *mount_load_records(struct mount *mount)
 			return error;
 	}
 	for (uint32_t z = 0; z < ftl->all_zones; z++) {
-		mount->doubted[z] = !record_possible(ftl->extent[z], &ftl->table->record[z]);
+		mount->doubted[z] = !record_possible(&ftl->zones[z], &ftl->table->record[z]);
 		if (mount->doubted[z])
-			write_off(&ftl->table->record[z], extent_is_backing(ftl->extent[z]));
-		ftl->zones[z].ext.generation = ftl->table->record[z].generation;
+			write_off(&ftl->table->record[z], zone_is_backing(&ftl->zones[z]));
+		ftl->zones[z].generation = ftl->table->record[z].generation;
 	}
 	return NULL;
 }

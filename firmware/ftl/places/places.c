@@ -44,27 +44,27 @@ static uint32_t in_word(uint32_t offset, uint32_t count, uint64_t *bits)
 	return part;
 }
 
-bool places_any_valid(const struct extent *ext, uint32_t offset, uint32_t count)
+bool places_any_valid(const struct zone *zone, uint32_t offset, uint32_t count)
 {
 	uint64_t bits;
 
 	for (uint32_t part; count; offset += part, count -= part) {
 		part = in_word(offset, count, &bits);
-		if (lt_load(&ext->places->bits[offset / PLACE_BITS]) & bits)
+		if (lt_load(&zone->places->bits[offset / PLACE_BITS]) & bits)
 			return true;
 	}
 	return false;
 }
 
-void places_mark_valid(struct extent *ext, uint32_t offset, uint32_t count)
+void places_mark_valid(struct zone *zone, uint32_t offset, uint32_t count)
 {
-	struct place_zone *zone = ext->places;
+	struct place_zone *places = zone->places;
 	uint64_t bits;
 
-	lt_add(&zone->valid, count);
+	lt_add(&places->valid, count);
 	for (uint32_t part; count; offset += part, count -= part) {
 		part = in_word(offset, count, &bits);
-		lt_or(&zone->bits[offset / PLACE_BITS], bits);
+		lt_or(&places->bits[offset / PLACE_BITS], bits);
 	}
 }
 
@@ -86,7 +86,7 @@ static void place_zone_init(struct ftl *ftl, struct arena *arena, uint32_t numbe
 {
 	struct place_zone *zone = &ftl->places->zone[number];
 
-	ftl->extent[ftl->zone_count + number]->places = zone;
+	ftl->zones[ftl->zone_count + number].places = zone;
 	zone->base = ppa_make(ftl->map, number, 0);
 	zone->bits = arena_alloc_table(arena, place_words(ftl->backing_capacity), sizeof(*zone->bits), "validity of places");
 	zone->lba = arena_alloc_raw_table(arena, ftl->backing_capacity, sizeof(*zone->lba), "reverse map");

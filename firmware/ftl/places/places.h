@@ -2,12 +2,12 @@
  * they land (conventional/conventional.h fills and collects the zones).
  *
  * A place is valid while an LBA is mapped to it: one bit, and a count per backing zone, in shared words without a lock. Its LBA is in
- * the reverse map, under the lock of the backing zone's extent. */
+ * the reverse map, under the backing zone's lock. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_PLACES_H
 #define FTL_PLACES_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 
 struct arena;
 
@@ -23,7 +23,7 @@ struct place_zone {
 	lt_word reset_sequence; /* sequence number at its last reset */
 	lt_word *bits;          /* by offset / PLACE_BITS: validity below, number of resets above */
 	uint32_t *lba;          /* reverse map by offset; UINT32_MAX: a copy that landed dead. Nonsense where no place was valid since
-				 * mount, so that a large device need not fill it. Extent's lock */
+				 * mount, so that a large device need not fill it. Zone's lock */
 };
 
 struct places {
@@ -40,26 +40,26 @@ static inline uint32_t place_make(const struct place_zone *zone, uint32_t offset
 static inline uint32_t place_number(const struct ftl *ftl, uint32_t place) { return ppa_superblock(ftl->map, place); }
 static inline uint32_t place_offset(const struct ftl *ftl, uint32_t place) { return ppa_offset(ftl->map, place); }
 /* The backing zone's. */
-static inline struct extent *place_extent(const struct ftl *ftl, uint32_t place)
+static inline struct zone *zone_of_place(const struct ftl *ftl, uint32_t place)
 {
-	return ftl->extent[ftl->zone_count + place_number(ftl, place)];
+	return &ftl->zones[ftl->zone_count + place_number(ftl, place)];
 }
 
 /* The place is mapped no longer. `known`: sequence number of the youngest record with the mapping, UINT64_MAX if it lasted until now: a
  * place in a zone reset after `known` is another LBA's and is left alone. Repeated calls do nothing. Any lock. */
 void place_invalidate(struct ftl *ftl, uint32_t place, uint64_t known);
 bool place_valid(const struct ftl *ftl, uint32_t place);
-/* The map is about to have them. Extent's lock held, or places of a zone neither written nor reset meanwhile. */
-void places_mark_valid(struct extent *ext, uint32_t offset, uint32_t count);
+/* The map is about to have them. Zone's lock held, or places of a zone neither written nor reset meanwhile. */
+void places_mark_valid(struct zone *zone, uint32_t offset, uint32_t count);
 /* Is any of them valid? */
-bool places_any_valid(const struct extent *ext, uint32_t offset, uint32_t count);
+bool places_any_valid(const struct zone *zone, uint32_t offset, uint32_t count);
 /* The backing zone is EMPTY again: references to former sectors do not apply to the next ones. */
 void places_reset(struct ftl *ftl, struct place_zone *zone);
 /* Mount: no place of it is valid. */
 void places_forget(struct ftl *ftl, struct place_zone *zone);
 
 /* Is this conventional LBA below its zone's capacity? */
-static inline bool place_lba_exists(const struct ftl *ftl, uint64_t lba) { return lba - extent_at(ftl, lba)->start < ftl->capacity; }
+static inline bool place_lba_exists(const struct ftl *ftl, uint64_t lba) { return lba - zone_at(ftl, lba)->start < ftl->capacity; }
 
 /* The first write frontier of a stream, and how many it has; the collector's is the last one. */
 static inline uint32_t frontier_first(const struct hz_device_config *cfg, enum place_stream stream)
@@ -73,10 +73,10 @@ static inline uint32_t frontier_count(const struct hz_device_config *cfg, enum p
 	return stream == STREAM_COLLECT ? 1 : cfg->conventional_frontiers;
 }
 
-/* Cause of an extent's flash operations: `cause`, or GC if the collector fills it. */
-static inline uint8_t place_cause(const struct extent *ext, uint8_t cause)
+/* Cause of a zone's flash operations: `cause`, or GC if the collector fills it. */
+static inline uint8_t place_cause(const struct zone *zone, uint8_t cause)
 {
-	return extent_is_backing(ext) && ext->stream == STREAM_COLLECT ? HZ_CAUSE_GC : cause;
+	return zone_is_backing(zone) && zone->stream == STREAM_COLLECT ? HZ_CAUSE_GC : cause;
 }
 
 #endif

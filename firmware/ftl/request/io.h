@@ -4,6 +4,7 @@
 #define FTL_REQUEST_IO_H
 
 #include "base/context.h"
+#include "base/waiter.h"
 #include "logical_locks.h"
 #include "port/ftl_port.h"
 
@@ -43,7 +44,7 @@ HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work
  * waiting for the log may hold all others. */
 enum { FTL_BACKING = 32, FTL_FOR_MAP = 64 };
 /* ftl_request.op, internal: continuation of a flush with FTL_AT_REST (clean_mark.c); look-up of staged sectors by a write buffer
- * (buffer/unit.c). */
+ * (buffer/staged.c). */
 enum { FTL_REST = FTL_ABANDON + 1, FTL_FOLD };
 enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_SAVED /* trims, too */, FLUSH_FAILED };
 
@@ -60,10 +61,6 @@ static inline uint64_t namespace_end(const struct ftl *ftl, const struct ftl_req
 
 /* Sectors: only writes of zeros are longer. They let others go first after each further piece of this length. */
 enum { IO_LONG = HZ_MAX_TRANSFER_SECTORS };
-
-struct io_queue {
-	struct ftl_request *head, *tail;
-};
 
 static inline void io_push(struct io_queue *queue, struct ftl_request *req)
 {

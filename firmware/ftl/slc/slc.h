@@ -84,7 +84,6 @@ struct slc_kept {
 	} * column;
 };
 
-struct arena;
 struct ftl_health;
 
 /* Worth of collecting a superblock, ascending: not to be touched; gains room; gains much room for little work; nothing valid, or never

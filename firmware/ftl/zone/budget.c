@@ -38,7 +38,7 @@ static void budget_drain(struct zone_budget *budget, struct zone *zone, bool dra
 
 void budget_change(struct zone *zone, uint8_t state, uint8_t reserved)
 {
-	struct zone_budget *budget = zone->ext.ftl->budget;
+	struct zone_budget *budget = zone->ftl->budget;
 	struct lt_lock_node node;
 	uint8_t from = zone->state;
 
@@ -55,7 +55,7 @@ void budget_change(struct zone *zone, uint8_t state, uint8_t reserved)
 
 void budget_undrain(struct zone *zone)
 {
-	struct zone_budget *budget = zone->ext.ftl->budget;
+	struct zone_budget *budget = zone->ftl->budget;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&budget->lock, &node);
@@ -94,11 +94,11 @@ static uint16_t budget_try(struct zone_budget *budget, uint8_t need, struct zone
 
 bool budget_wait(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, bool *retry)
 {
-	struct zone_budget *budget = zone->ext.ftl->budget;
+	struct zone_budget *budget = zone->ftl->budget;
 	struct lt_lock_node node, budget_node;
 	bool waits;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	lt_lock_acquire(&budget->lock, &budget_node);
 	waits = budget->draining != 0;
 	zone->budget.waits |= waits; /* another request may wait already: it goes on when it is kicked */
@@ -111,13 +111,13 @@ bool budget_wait(struct ftl_worker *self, struct zone *zone, struct ftl_request 
 	lt_lock_release(&budget->lock, &budget_node);
 	if (waits)
 		zone_park(zone, req);
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	if (waits && self->ftl->space)
 		buffers_kick(self); /* draining zones do so now */
 	return waits;               /* the zone's flag may have changed since its lock was released */
 }
 
-static struct extent *budget_next_waiting(struct zone_budget *budget)
+static struct zone *budget_next_waiting(struct zone_budget *budget)
 {
 	struct lt_lock_node node;
 	struct waiter *waiter;
@@ -129,30 +129,30 @@ static struct extent *budget_next_waiting(struct zone_budget *budget)
 		lt_add(&budget->wanted, (uint64_t)-1);
 	}
 	lt_lock_release(&budget->lock, &node);
-	return waiter ? waiter->ext : NULL;
+	return waiter ? waiter->zone : NULL;
 }
 
 void budget_drained(struct ftl_worker *self, struct zone *zone)
 {
-	struct zone_budget *budget = zone->ext.ftl->budget;
+	struct zone_budget *budget = zone->ftl->budget;
 	struct lt_lock_node node;
-	struct extent *waiting;
+	struct zone *waiting;
 
 	lt_lock_acquire(&budget->lock, &node);
 	budget_drain(budget, zone, false);
 	lt_lock_release(&budget->lock, &node);
 	while ((waiting = budget_next_waiting(budget)))
-		extent_kick(self, waiting);
+		zone_kick(self, waiting);
 }
 
 static void close_implicit(struct zone *zone)
 {
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	if (zone->state == NVME_ZS_IMPLICIT_OPEN)
 		zone_set_state(zone, NVME_ZS_CLOSED, BUDGET_NONE);
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 }
 
 static uint16_t budget_reserve(struct ftl *ftl, uint8_t need)
@@ -202,5 +202,5 @@ void budget_init(struct ftl *ftl, struct arena *arena)
 	budget->max_active = ftl->cfg->max_active ? ftl->cfg->max_active : UINT32_MAX;
 	lt_lock_init(&budget->lock, HZ_LC_OPEN, 0);
 	for (uint32_t i = 0; i < ftl->all_zones; i++)
-		ftl->zones[i].budget.queue.ext = &ftl->zones[i].ext;
+		ftl->zones[i].budget.queue.zone = &ftl->zones[i];
 }

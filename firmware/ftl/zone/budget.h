@@ -13,15 +13,6 @@ struct zone;
 /* Resources a zone must have before it enters a state. */
 enum budget_need { BUDGET_NONE = 0, BUDGET_OPEN = 1, BUDGET_ACTIVE = 2 };
 
-/* A zone's part in it. */
-struct budget_entry {
-	bool drains;                        /* FULL, but not all durable: still counts as active, since a power cut would make it CLOSED */
-	bool waits;                         /* requests are parked until another zone has drained; zone lock */
-	struct waiter queue;                /* of those */
-	struct zone *open_prev, *open_next; /* implicitly opened zones, oldest first */
-	bool open_linked;
-};
-
 struct zone_budget {
 	struct lt_lock lock;
 	uint32_t max_open, max_active;

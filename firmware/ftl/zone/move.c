@@ -29,12 +29,33 @@ void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target)
 		mover->zone = zone;
 	} else {
 		zone->move.target = target;
-		zone->move.queue.ext = &zone->ext;
+		zone->move.queue.zone = zone;
 		waiter_ask(&mover->queue, &zone->move.queue, HZ_LOGICAL_MOVER, 0);
 	}
 	lt_lock_release(&mover->lock, &node);
 	if (idle)
 		move_start(self, zone, target);
+}
+
+/* A move starts when something must be programmed and nothing of the old superblock is still being programmed. */
+void relocate_broken(struct ftl_worker *self, struct zone *zone)
+{
+	uint32_t target;
+	bool hopeless;
+
+	if (zone->move.under_way || zone->move.old != SUPERBLOCK_NONE || !buffer_ready(zone))
+		return;
+	if (zone_throws_away(zone) || !buffer_take(self, zone))
+		return;
+	target = superblock_take(zone, &hopeless);
+	if (hopeless)
+		zone_become(zone, ZONE_FAILED);
+	zone->move.under_way = !hopeless;
+	zone->move.patch = zone_in_patch(zone);
+	zone->move.refresh = false;
+	superblocks_kick(self);
+	if (target != SUPERBLOCK_NONE)
+		relocate_zone(self, zone, target);
 }
 
 bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t target)
@@ -66,30 +87,30 @@ static void move_next(struct ftl_worker *self)
 
 	lt_lock_acquire(&mover->lock, &node);
 	next = waiter_pop(&mover->queue);
-	zone = mover->zone = next ? zone_of(next->ext) : NULL;
+	zone = mover->zone = next ? next->zone : NULL;
 	lt_lock_release(&mover->lock, &node);
 	if (!zone) {
 		refresh_next(self);
 		return;
 	}
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	move_start(self, zone, zone->move.target);
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 }
 
 /* --- one move --- */
 
 /* The moving part: superblock or patch. */
-static uint32_t *part_of(struct zone *zone) { return zone->move.patch ? &zone->ext.patch : &zone->ext.superblock; }
-static bool *bad_part(struct zone *zone) { return zone->move.patch ? &zone->ext.bad_patch : &zone->ext.bad_superblock; }
+static uint32_t *part_of(struct zone *zone) { return zone->move.patch ? &zone->patch : &zone->superblock; }
+static bool *bad_part(struct zone *zone) { return zone->move.patch ? &zone->bad_patch : &zone->bad_superblock; }
 
 static void set_part(struct relocator *mover, struct zone *zone)
 {
-	const struct ftl *ftl = zone->ext.ftl;
+	const struct ftl *ftl = zone->ftl;
 
 	mover->source = *part_of(zone);
-	mover->base = zone->move.patch ? zone->ext.body : 0;
-	mover->end = zone->move.patch ? zone->ext.placed - zone->ext.body : min_u32(zone->ext.placed, zone->ext.body);
+	mover->base = zone->move.patch ? zone->body : 0;
+	mover->end = zone->move.patch ? zone->placed - zone->body : min_u32(zone->placed, zone->body);
 	mover->unit_sectors = zone->move.patch ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
 	mover->read_sectors = mover->unit_sectors < ftl->page_sectors ? mover->unit_sectors : ftl->page_sectors;
 	mover->most = flash_planes_of(ftl->map, mover->source) * mover->unit_sectors;
@@ -119,19 +140,21 @@ static void move_end(struct ftl_worker *self)
 	struct zone *zone = mover->zone;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	zone->move.old = mover->source;
 	zone->move.old_bad = *bad_part(zone);
 	*part_of(zone) = mover->target;
-	*bad_part(zone) = zone->ext.relocate = zone->move.under_way = false;
+	*bad_part(zone) = zone->move.under_way = false;
+	if (!zone_failed(zone))
+		zone_become(zone, ZONE_SOUND);
 	if (zone->move.refresh)
 		refresh_end(zone, true, self);
-	if (!extent_is_backing(&zone->ext))
-		l2p_moved(self, &zone->ext);
+	if (!zone_is_backing(zone))
+		l2p_moved(self, zone);
 	update_fold_moved(self, zone);
-	buffer_restart(&zone->ext);
-	extent_pump(self, &zone->ext);
-	lt_lock_release(&zone->ext.lock, &node);
+	buffer_restart(zone);
+	zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
 	move_next(self);
 }
 
@@ -153,8 +176,8 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone)
 /* Sectors of backing zones are mapped by their offset, wherever the zone lies. */
 static void move_remap(struct ftl_worker *self, const struct zone *zone, uint32_t offset, uint32_t count, uint32_t superblock)
 {
-	if (!extent_is_backing(&zone->ext))
-		l2p_remap_run(self, &zone->ext, self->ftl->relocator->base + offset, count, ppa_make(self->ftl->map, superblock, offset));
+	if (!zone_is_backing(zone))
+		l2p_remap_run(self, zone, self->ftl->relocator->base + offset, count, ppa_make(self->ftl->map, superblock, offset));
 }
 
 /* Abort the move: map the zone back; free the target superblock once its readers are done. Zone lock held. */
@@ -177,17 +200,17 @@ static void move_fail(struct ftl_worker *self)
 	struct zone *zone = mover->zone;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	move_back(self, zone);
 	if (zone->move.refresh) {
 		self->counters.refresh_failures++;
 		zone->refresh.never = true;
 		refresh_end(zone, false, self);
 	} else {
-		extent_fail(self, &zone->ext);
+		zone_fail(self, zone);
 	}
-	extent_pump(self, &zone->ext);
-	lt_lock_release(&zone->ext.lock, &node);
+	zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
 	move_next(self);
 }
 
@@ -197,11 +220,11 @@ static void move_stop(struct ftl_worker *self)
 	struct zone *zone = self->ftl->relocator->zone;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	move_back(self, zone);
 	refresh_end(zone, false, self);
-	extent_pump(self, &zone->ext);
-	lt_lock_release(&zone->ext.lock, &node);
+	zone_pump(self, zone);
+	lt_lock_release(&zone->lock, &node);
 	move_next(self);
 }
 
@@ -214,7 +237,7 @@ static void move_again(struct ftl_worker *self)
 	uint32_t target;
 	bool hopeless;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	move_remap(self, zone, 0, mover->offset, mover->source);
 	if (!*bad_part(zone))
 		superblock_promise(self->ftl, mover->source, -1);
@@ -224,17 +247,17 @@ static void move_again(struct ftl_worker *self)
 		update_fold_cancel(zone);
 		target = SUPERBLOCK_NONE;
 		refresh_end(zone, false, self);
-		extent_pump(self, &zone->ext);
+		zone_pump(self, zone);
 	} else {
-		target = superblock_take(&zone->ext, &hopeless);
+		target = superblock_take(zone, &hopeless);
 	}
 	if (hopeless) {
-		extent_fail(self, &zone->ext);
-		extent_pump(self, &zone->ext);
+		zone_fail(self, zone);
+		zone_pump(self, zone);
 	} else if (target != SUPERBLOCK_NONE) {
 		move_start(self, zone, target);
 	}
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	if (target == SUPERBLOCK_NONE)
 		move_next(self);
 }
@@ -287,7 +310,7 @@ static void row_program(struct ftl_worker *self)
 	uint32_t count = mover->row_sectors, unit = mover->unit_sectors, programs = count / unit;
 	uint64_t sequence = sequence_take(ftl, count);
 
-	for (uint32_t i = 0; i < count && !extent_is_backing(&mover->zone->ext); i++) /* their numbers order the versions of an LBA */
+	for (uint32_t i = 0; i < count && !zone_is_backing(mover->zone); i++) /* their numbers order the versions of an LBA */
 		mover->oob[i].sequence = sequence + i;
 	mover->pending = programs;
 	for (uint32_t i = 0; i < programs; i++)
@@ -343,19 +366,19 @@ static bool row_merge(struct ftl_worker *self)
 {
 	struct relocator *mover = self->ftl->relocator;
 	struct zone *zone = mover->zone;
-	uint64_t first = zone->ext.start + mover->base + mover->offset;
+	uint64_t first = zone->start + mover->base + mover->offset;
 	uint32_t count = min_u32(mover->end - mover->offset, mover->row_sectors);
 	struct lt_lock_node node;
 	ppa_t ppa;
 
 	mover->pending = 0;
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	for (uint32_t i = 0; zone->updates.folding && i < count; i++) {
 		i += updates_gap(self->ftl, first + i, count - i);
 		if (i < count && updates_pin(self->ftl, first + i, 1, &ppa))
 			merge_read(self, i, ppa);
 	}
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	if (mover->pending)
 		tsu_submit_list(self->ftl->tsu, &mover->read[mover->pending - 1]);
 	return mover->pending;
@@ -411,10 +434,10 @@ static bool row_remap(struct ftl_worker *self)
 	struct lt_lock_node node;
 	bool stays;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	move_remap(self, zone, mover->offset, count, mover->target);
 	stays = zone->move.refresh && zone->op.code == FTL_ZONE_RESET;
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	mover->offset += count;
 	self->counters.refreshed_sectors += zone->move.refresh ? count : 0;
 	return !stays;
@@ -490,16 +513,14 @@ enum { AGAIN_READS = 1024 };
 /* It is full, at its place, and nothing happens to it. */
 static bool may_move(const struct zone *zone, bool patch)
 {
-	const struct extent *ext = &zone->ext;
-
-	return zone->state == NVME_ZS_FULL && ext->placed && ext->placed == ext->wp && !ext->buffer && !ext->failed && !ext->relocate &&
+	return zone->state == NVME_ZS_FULL && zone->placed && zone->placed == zone->wp && !zone->buffer && zone->condition == ZONE_SOUND &&
 	       !zone->refresh.never && !zone->op.code && !zone->updates.recording && !zone->move.under_way &&
-	       zone->move.old == SUPERBLOCK_NONE && (patch ? ext->patch : ext->superblock) != SUPERBLOCK_NONE;
+	       zone->move.old == SUPERBLOCK_NONE && (patch ? zone->patch : zone->superblock) != SUPERBLOCK_NONE;
 }
 
 static void list_push(struct zone *zone)
 {
-	struct refresher *refresher = zone->ext.ftl->refresher;
+	struct refresher *refresher = zone->ftl->refresher;
 
 	zone->refresh.next = NULL;
 	if (refresher->head)
@@ -555,7 +576,7 @@ void refresh_next(struct ftl_worker *self)
 	}
 	lt_lock_release(&mover->lock, &node);
 	if (zone)
-		extent_kick(self, &zone->ext);
+		zone_kick(self, zone);
 }
 
 void refresh_end(struct zone *zone, bool moved, struct ftl_worker *self)
@@ -579,7 +600,7 @@ void refresh_go_on(struct ftl_worker *self, struct zone *zone)
 		refresh_next(self);
 		return;
 	}
-	target = superblock_take_spare(&zone->ext, zone->refresh.patch);
+	target = superblock_take_spare(zone, zone->refresh.patch);
 	if (target != SUPERBLOCK_NONE && !relocate_refreshed(self, zone, target))
 		superblock_untake(self, target);
 }
@@ -590,7 +611,7 @@ void refresh_counted(struct ftl_worker *self, struct zone *zone, ppa_t ppa)
 	uint64_t reads = superblock_count_read(ftl, ppa_superblock(ftl->map, ppa)), most = ftl->cfg->refresh_reads;
 
 	if (reads == most || (reads > most && !(reads & (AGAIN_READS - 1))))
-		become_due(self, zone, ppa_superblock(ftl->map, ppa) == zone->ext.patch, REFRESH_READS);
+		become_due(self, zone, ppa_superblock(ftl->map, ppa) == zone->patch, REFRESH_READS);
 }
 
 void refresh_fold(struct ftl_worker *self, struct zone *zone) { become_due(self, zone, false, REFRESH_FOLD); }
@@ -600,19 +621,19 @@ void refresh_fold(struct ftl_worker *self, struct zone *zone) { become_due(self,
 static void look_at(struct ftl_worker *self, struct zone *zone)
 {
 	struct ftl *ftl = self->ftl;
-	bool patch = zone->ext.body == 0;
+	bool patch = zone->body == 0;
 	struct lt_lock_node node;
 	uint64_t erases, count;
 
 	superblocks_wear(ftl, patch, &erases, &count);
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	if (may_move(zone, patch)) {
-		uint32_t own = superblock_erases(ftl, patch ? zone->ext.patch : zone->ext.superblock);
+		uint32_t own = superblock_erases(ftl, patch ? zone->patch : zone->superblock);
 
 		if (((uint64_t)own + ftl->cfg->refresh_wear) * count < erases)
 			become_due(self, zone, patch, REFRESH_WEAR);
 	}
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 }
 
 static void look_once(struct lt_event *event)

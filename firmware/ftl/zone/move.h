@@ -3,7 +3,7 @@
 #ifndef FTL_ZONE_MOVE_H
 #define FTL_ZONE_MOVE_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "base/waiter.h"
 #include "lt/lock.h"
 #include "tsu/tsu.h"
@@ -21,17 +21,6 @@ struct ftl_worker;
 struct zone;
 
 enum { RELOCATE_TRIES = 4 };
-
-/* A zone's part in it. */
-struct zone_move {
-	bool under_way;  /* or waits for its superblock */
-	bool patch;      /* its patch moves, not its superblock */
-	bool refresh;    /* … for its data's sake (enum refresh_cause), not because it cannot be continued */
-	uint32_t old;    /* superblock or patch after a move, until its last readers have gone; new reads are parked so long */
-	bool old_bad;    /* retire it instead of erasing it */
-	uint32_t target; /* while it waits in the relocator's queue */
-	struct waiter queue;
-};
 
 struct relocator {
 	struct lt_lock lock;
@@ -55,6 +44,8 @@ struct relocator {
 void relocator_init(struct ftl *ftl, struct arena *arena);
 /* Zone lock held; zone->move.under_way is set and `target` is fresh: start, or queue. */
 void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
+/* The same for a BROKEN zone, with a superblock of its choice, once something must be programmed and nothing is. Zone lock held. */
+void relocate_broken(struct ftl_worker *self, struct zone *zone);
 /* The same for zone->refresh.patch of a due zone, if no other moves and the device does not come to rest. Zone lock held. */
 bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t target);
 /* Zone lock held, after a move: give the old superblock back once its last readers have gone. */
@@ -70,18 +61,7 @@ bool relocator_quiet(struct ftl *ftl);
  * complete; a map in RAM follows row by row. A move takes a superblock only if no zone waits for one, and ends when the zone is reset.
  * The list and `resting` are under the relocator's lock. */
 
-struct arena;
-struct zone;
-
 enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR, REFRESH_FOLD };
-
-/* A zone's part in it. Zone lock. */
-struct zone_refresh {
-	uint8_t cause;     /* enum refresh_cause: why it is due */
-	bool patch;        /* its patch is, not its superblock */
-	bool never;        /* a sector of it is unreadable: no move until it is reset */
-	struct zone *next; /* in the list */
-};
 
 struct refresher {
 	struct zone *head, *tail; /* due */

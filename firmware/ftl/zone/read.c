@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) void fetch_run(struct ftl_worker *s
 							    uint32_t run, uint32_t pins, struct tsu_txn **list)
 {
 	struct flash_read *read = (struct flash_read *)self->reads->free;
-	bool backing = extent_is_backing(&zone->ext), looks = answer_looks(self->ftl, req), counted = self->ftl->cfg->refresh_reads;
+	bool backing = zone_is_backing(zone), looks = answer_looks(self->ftl, req), counted = self->ftl->cfg->refresh_reads;
 
 	self->reads->free = read->txn.next;
 	self->reads->available--;
@@ -96,7 +96,7 @@ static void answer_now(struct ftl_worker *self, struct ftl_request *req, uint32_
 /* The sector is only in the register of a die, being programmed. */
 static void read_in_register(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset)
 {
-	buffer_copy_out(&zone->ext, req, offset, 1);
+	buffer_copy_out(zone, req, offset, 1);
 	self->counters.buffer_read_sectors++;
 	answer_cross(self->ftl, req, clock_now_ns() + self->ftl->register_read_ns, 1);
 	io_of(req)->done++;
@@ -104,7 +104,7 @@ static void read_in_register(struct ftl_worker *self, struct zone *zone, struct 
 
 static void read_buffered(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t offset, uint32_t sectors)
 {
-	buffer_copy_out(&zone->ext, req, offset, sectors);
+	buffer_copy_out(zone, req, offset, sectors);
 	self->counters.buffer_read_sectors += sectors;
 	answer_now(self, req, sectors);
 }
@@ -137,10 +137,10 @@ static uint32_t fetch_all(struct ftl_worker *self, struct zone *zone, struct ftl
 static uint32_t find_placed(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			    ppa_t *ppa)
 {
-	if (!extent_is_backing(&zone->ext))
-		return l2p_read(self, req, &zone->ext, offset, count, ppa);
+	if (!zone_is_backing(zone))
+		return l2p_read(self, req, zone, offset, count, ppa);
 	for (uint32_t i = 0; i < count; i++)
-		ppa[i] = extent_place(&zone->ext, offset + i);
+		ppa[i] = zone_place(zone, offset + i);
 	return count;
 }
 
@@ -178,10 +178,10 @@ static __attribute__((noinline)) enum read_progress read_one_placed(struct ftl_w
 }
 
 /* Addresses of staged sectors, from the front; pinned unless they are lost. */
-static uint32_t find_staged(struct ftl_worker *self, struct ftl_request *req, const struct extent *ext, uint32_t offset, uint32_t count,
+static uint32_t find_staged(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			    ppa_t *ppa)
 {
-	uint32_t found = l2p_staged_read(self, req, ext, offset, count, ppa);
+	uint32_t found = l2p_staged_read(self, req, zone, offset, count, ppa);
 
 	for (uint32_t i = 0; i < found; i++)
 		if (ppa[i] != L2P_UNMAPPED)
@@ -228,11 +228,11 @@ static bool fetch_staged(struct ftl_worker *self, struct zone *zone, struct ftl_
 }
 
 /* Number of sectors from `offset` on that are in SLC. */
-static uint32_t staged_run(const struct extent *ext, uint32_t offset, uint32_t most)
+static uint32_t staged_run(const struct zone *zone, uint32_t offset, uint32_t most)
 {
 	uint32_t count = 0;
 
-	while (count < most && staged_has(ext, offset + count))
+	while (count < most && staged_has(zone, offset + count))
 		count++;
 	return count;
 }
@@ -245,12 +245,12 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 	uint32_t part;
 
 	for (; count; offset += part, count -= part) {
-		part = staged_run(&zone->ext, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS);
+		part = staged_run(zone, offset, count < LOOKUP_SECTORS ? count : LOOKUP_SECTORS);
 		if (!part)
 			return READ_THROUGH; /* the caller handles that sector next */
 		if (pool_dry(self->reads, req))
 			return READ_POOL_DRY;
-		part = find_staged(self, req, &zone->ext, offset, part, ppa);
+		part = find_staged(self, req, zone, offset, part, ppa);
 		if (!part)
 			return READ_MAP_FETCH;
 		if (!fetch_staged(self, zone, req, ppa, part, list))
@@ -262,18 +262,16 @@ static enum read_progress read_staged(struct ftl_worker *self, struct zone *zone
 /* An acknowledged sector without a copy, since the zone failed or mount did not find it, is unreadable. */
 static bool lost(const struct zone *zone, uint32_t offset)
 {
-	const struct extent *ext = &zone->ext;
-
-	return zone->state == NVME_ZS_READ_ONLY && ext->failed && offset >= extent_on_flash(ext) && offset < ext->wp;
+	return zone->state == NVME_ZS_READ_ONLY && zone_failed(zone) && offset >= zone_on_flash(zone) && offset < zone->wp;
 }
 
 /* Sectors from here on are in the write buffer, if they have landed. */
-static uint32_t buffered_from(const struct extent *ext) { return ext->buffer ? ext->resident : ext->landed; }
+static uint32_t buffered_from(const struct zone *zone) { return zone->buffer ? zone->resident : zone->landed; }
 
 enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t sectors,
 			     struct tsu_txn **list)
 {
-	uint32_t end = io_of(req)->done + sectors, buffered = buffered_from(&zone->ext);
+	uint32_t end = io_of(req)->done + sectors, buffered = buffered_from(zone);
 	enum read_progress progress = READ_THROUGH;
 
 	while (progress == READ_THROUGH && io_of(req)->done < end) {
@@ -282,13 +280,13 @@ enum read_progress read_here(struct ftl_worker *self, struct zone *zone, struct 
 		if (lost(zone, now)) {
 			answer_lost(req);
 			io_of(req)->done++;
-		} else if (now >= zone->ext.landed) {
+		} else if (now >= zone->landed) {
 			read_unmapped(self, req, rest);
 		} else if (now >= buffered) {
-			read_buffered(self, zone, req, now, min_u32(rest, zone->ext.landed - now));
-		} else if (now < zone->ext.placed) {
-			progress = read_placed(self, zone, req, now, min_u32(rest, min_u32(zone->ext.placed, buffered) - now), list);
-		} else if (!staged_has(&zone->ext, now)) {
+			read_buffered(self, zone, req, now, min_u32(rest, zone->landed - now));
+		} else if (now < zone->placed) {
+			progress = read_placed(self, zone, req, now, min_u32(rest, min_u32(zone->placed, buffered) - now), list);
+		} else if (!staged_has(zone, now)) {
 			read_in_register(self, zone, req, now);
 		} else {
 			progress = read_staged(self, zone, req, now, min_u32(rest, buffered - now), list);
@@ -306,7 +304,7 @@ static enum read_progress read_updated(struct ftl_worker *self, struct zone *zon
 
 	if (pool_dry(self->reads, req))
 		return READ_POOL_DRY;
-	found = updates_pin(self->ftl, zone->ext.start + at, min_u32(sectors, LOOKUP_SECTORS), ppa);
+	found = updates_pin(self->ftl, zone->start + at, min_u32(sectors, LOOKUP_SECTORS), ppa);
 	return fetch_staged(self, zone, req, ppa, found, list) ? READ_THROUGH : READ_POOL_DRY;
 }
 
@@ -319,7 +317,7 @@ static __attribute__((noinline)) enum read_progress read_with_updates(struct ftl
 
 	while (progress == READ_THROUGH && io_of(req)->done < end) {
 		uint32_t rest = end - io_of(req)->done, now = at + sectors - rest;
-		uint32_t gap = updates_gap(self->ftl, zone->ext.start + now, rest);
+		uint32_t gap = updates_gap(self->ftl, zone->start + now, rest);
 
 		progress = gap ? read_here(self, zone, req, now, gap, list) : read_updated(self, zone, req, now, rest, list);
 	}
@@ -329,12 +327,12 @@ static __attribute__((noinline)) enum read_progress read_with_updates(struct ftl
 /* The request's part in this zone; zone lock held. */
 static enum read_progress read_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, struct tsu_txn **list)
 {
-	uint32_t offset = (uint32_t)(req->lba + io_of(req)->done - zone->ext.start);
-	uint32_t sectors = min_u32(req->sectors - io_of(req)->done, (uint32_t)zone->ext.ftl->shape.zone_size_sectors - offset);
+	uint32_t offset = (uint32_t)(req->lba + io_of(req)->done - zone->start);
+	uint32_t sectors = min_u32(req->sectors - io_of(req)->done, (uint32_t)zone->ftl->shape.zone_size_sectors - offset);
 
 	if (zone->updates.copies)
 		return read_with_updates(self, zone, req, offset, sectors, list);
-	if (offset + sectors <= zone->ext.placed && offset + sectors <= buffered_from(&zone->ext)) /* as most are */
+	if (offset + sectors <= zone->placed && offset + sectors <= buffered_from(zone)) /* as most are */
 		return sectors == 1 ? read_one_placed(self, zone, req, offset, list) : read_placed(self, zone, req, offset, sectors, list);
 	return read_here(self, zone, req, offset, sectors, list);
 }
@@ -371,9 +369,9 @@ static enum read_verdict read_some(struct ftl_worker *self, struct zone *zone, s
 	struct tsu_txn *list = NULL;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	if (io->zone != zone && (zone->op.code == FTL_ZONE_RESET || zone->move.old != SUPERBLOCK_NONE)) {
-		io_wait(&zone->parked_reads, req, HZ_LOGICAL_ZONE, zone->ext.index);
+		io_wait(&zone->parked_reads, req, HZ_LOGICAL_ZONE, zone->index);
 		verdict = READ_PARKED;
 	} else if (zone->state == NVME_ZS_OFFLINE) {
 		req->status = NVME_ZONE_OFFLINE;
@@ -386,7 +384,7 @@ static enum read_verdict read_some(struct ftl_worker *self, struct zone *zone, s
 	}
 	if (verdict == READ_GOES_ON)
 		l2p_leave(self, req);
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	if (list)
 		tsu_submit_list(self->ftl->tsu, list);
 	return verdict;
@@ -402,7 +400,7 @@ void read_wait(struct ftl_worker *self, struct ftl_request *req)
 static uint32_t rest_in(const struct zone *zone, const struct ftl_request *req)
 {
 	uint32_t done = io_of((struct ftl_request *)req)->done;
-	uint64_t rest = zone->ext.start + zone->ext.ftl->shape.zone_size_sectors - (req->lba + done);
+	uint64_t rest = zone->start + zone->ftl->shape.zone_size_sectors - (req->lba + done);
 
 	return rest < req->sectors - done ? (uint32_t)rest : req->sectors - done;
 }

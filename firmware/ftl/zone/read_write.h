@@ -3,7 +3,7 @@
 #ifndef FTL_ZONE_READ_WRITE_H
 #define FTL_ZONE_READ_WRITE_H
 
-#include "base/extent.h"
+#include "base/zone.h"
 #include "nand/flash_addr.h"
 #include "request/io.h"
 
@@ -56,8 +56,6 @@ void write_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* Flush: landed data become durable. */
 
-struct arena;
-
 /* Of a worker: plans for as many flushes at a time. */
 struct flush_pool {
 	struct flush_plan *free;
@@ -69,9 +67,9 @@ void flush_init(struct ftl_worker *self, struct arena *arena);
 /* FTL_FLUSH, also its continuation. */
 void flush_run(struct ftl_worker *self, struct ftl_request *req);
 /* Offset up to which the request's wait is over: durable, or, before the device comes to rest, on flash. */
-static inline uint32_t flush_reached(const struct ftl_request *req, const struct extent *ext)
+static inline uint32_t flush_reached(const struct ftl_request *req, const struct zone *zone)
 {
-	return req->flags & FTL_AT_REST ? extent_on_flash(ext) : extent_durable(ext);
+	return req->flags & FTL_AT_REST ? zone_on_flash(zone) : zone_durable(zone);
 }
 /* Release the flush's plan. */
 void flush_abandon(struct ftl_worker *self, struct ftl_request *req);

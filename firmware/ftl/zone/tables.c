@@ -115,7 +115,7 @@ static void copy_written(struct slc_write *write)
 
 		waiting = waiting->next;
 		lt_store(&zone->record.queued, 0);
-		extent_kick(self, &zone->ext);
+		zone_kick(self, zone);
 	}
 	io_resume_all(&at_rest);
 }
@@ -134,19 +134,19 @@ static void note_where(struct zone_record *record, const struct zone *zone)
 {
 	bool dead = zone->state == NVME_ZS_READ_ONLY || record->state >= ZONE_RECORD_READ_ONLY;
 
-	record->placed = zone->ext.placed;
-	record->wp = dead ? zone->ext.wp : extent_on_flash(&zone->ext);
-	record->superblock = zone->ext.superblock;
-	record->patch = zone->ext.patch;
+	record->placed = zone->placed;
+	record->wp = dead ? zone->wp : zone_on_flash(zone);
+	record->superblock = zone->superblock;
+	record->patch = zone->patch;
 }
 
 struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_kind kind)
 {
 	struct zone_record record = { .generation = generation,
 				      .state = kind,
-				      .reset_sequence = extent_is_backing(&zone->ext) ? lt_load(&zone->ext.places->reset_sequence) : 0 };
+				      .reset_sequence = zone_is_backing(zone) ? lt_load(&zone->places->reset_sequence) : 0 };
 
-	if (generation == zone->ext.generation) {
+	if (generation == zone->generation) {
 		note_where(&record, zone);
 		record.folded = zone->updates.folded;
 	}
@@ -156,18 +156,18 @@ struct zone_record zone_table_record(const struct zone *zone, uint32_t generatio
 void zone_table_commit(struct ftl_worker *self, struct zone *zone, const struct zone_record *record)
 {
 	struct zone_table *table = self->ftl->table;
-	struct table_page *page = &table->page[zone->ext.index / ZONE_RECORDS_PER_PAGE];
+	struct table_page *page = &table->page[zone->index / ZONE_RECORDS_PER_PAGE];
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&table->lock, &node);
-	table->record[zone->ext.index] = *record;
+	table->record[zone->index] = *record;
 	zone->record.ticket = ++page->wanted;
 	if (zone_table_lost(self->ftl)) {
-		extent_kick(self, &zone->ext);
+		zone_kick(self, zone);
 	} else {
 		wait_for_table_page(page, zone);
 		if (!page->busy)
-			table_page_write(self, zone->ext.index / ZONE_RECORDS_PER_PAGE);
+			table_page_write(self, zone->index / ZONE_RECORDS_PER_PAGE);
 	}
 	lt_lock_release(&table->lock, &node);
 }
@@ -179,7 +179,7 @@ void zone_table_fold(struct ftl_worker *self, struct zone *zone)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&table->lock, &node);
-	record = table->record[zone->ext.index];
+	record = table->record[zone->index];
 	lt_lock_release(&table->lock, &node);
 	note_where(&record, zone);
 	record.folded = zone->updates.folded;
@@ -188,13 +188,13 @@ void zone_table_fold(struct ftl_worker *self, struct zone *zone)
 
 bool zone_table_reached(struct zone *zone)
 {
-	struct zone_table *table = zone->ext.ftl->table;
-	struct table_page *page = &table->page[zone->ext.index / ZONE_RECORDS_PER_PAGE];
+	struct zone_table *table = zone->ftl->table;
+	struct table_page *page = &table->page[zone->index / ZONE_RECORDS_PER_PAGE];
 	struct lt_lock_node node;
 	bool settled;
 
 	lt_lock_acquire(&table->lock, &node);
-	settled = zone_table_lost(zone->ext.ftl) || (int32_t)(page->durable - zone->record.ticket) >= 0;
+	settled = zone_table_lost(zone->ftl) || (int32_t)(page->durable - zone->record.ticket) >= 0;
 	if (settled)
 		zone->record.ticket = 0;
 	else
@@ -220,12 +220,12 @@ void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uin
 	struct lt_lock_node zone_node, node;
 
 	for (uint32_t z = 0; z < ftl->all_zones; z++) {
-		lt_lock_acquire(&ftl->zones[z].ext.lock, &zone_node);
+		lt_lock_acquire(&ftl->zones[z].lock, &zone_node);
 		lt_lock_acquire(&table->lock, &node);
 		note_where(&table->record[z], &ftl->zones[z]);
 		table->record[z].data_before = data_before;
 		lt_lock_release(&table->lock, &node);
-		lt_lock_release(&ftl->zones[z].ext.lock, &zone_node);
+		lt_lock_release(&ftl->zones[z].lock, &zone_node);
 	}
 	lt_lock_acquire(&table->lock, &node);
 	table->number++;

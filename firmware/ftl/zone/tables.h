@@ -34,15 +34,6 @@ struct zone_record {
 HZ_ASSERT_SIZE(struct zone_record, HZ_SECTOR_BYTES / HZ_ZONE_RECORDS_PER_PAGE);
 enum { ZONE_RECORDS_PER_PAGE = HZ_ZONE_RECORDS_PER_PAGE, ZONE_TABLE_VERSION = 2, ZONE_TABLE_COPIES = HZ_ZONE_TABLE_COPIES };
 
-/* A zone's part in it. */
-struct zone_record_state {
-	uint32_t ticket; /* table version with the zone's last record; 0 = none wanted */
-	bool fence;      /* stale SLC copies beyond wp_at_mount: make a fence durable before data land */
-	uint32_t wp_at_mount;
-	struct zone_record_state *next; /* table lock */
-	lt_word queued;                 /* 1: in a table page's waiting list */
-};
-
 struct table_page {
 	uint32_t wanted, writing, durable; /* versions; wanted > durable: must be written */
 	bool busy;
@@ -90,8 +81,6 @@ void zone_table_mend(struct ftl *ftl);
  *
  * saver.lock is of class L2P (index: number of map shards + 2): SLC is taken under it. One pass at a time; later requests wait for the
  * next one. */
-
-struct arena;
 
 enum { TRIM_VERSION = 1 };
 

@@ -160,7 +160,7 @@ void updates_put(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint3
 
 void updates_drop_begin(struct zone *zone)
 {
-	struct updates *updates = zone->ext.ftl->updates;
+	struct updates *updates = zone->ftl->updates;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&updates->lock, &node);
@@ -303,7 +303,7 @@ static void zone_updates_mounted(struct ftl *ftl, struct zone *zone)
 		struct update *update = &updates->update[i];
 
 		after = update->after;
-		if (zone->state == NVME_ZS_OFFLINE || update->lba - zone->ext.start >= zone->ext.wp) {
+		if (zone->state == NVME_ZS_OFFLINE || update->lba - zone->start >= zone->wp) {
 			update_unlist(updates, own, update);
 			update_free(updates, update);
 			continue;
@@ -361,14 +361,13 @@ static const char *check_update(struct ftl *ftl, const struct zone *zone, const 
 
 	if (update->pending || update->ppa == PPA_NONE)
 		return "a sector is being written in place though nothing runs";
-	if (update->lba < zone->ext.start || update->lba - zone->ext.start >= zone->ext.wp)
+	if (update->lba < zone->start || update->lba - zone->start >= zone->wp)
 		return "a sector was written in place where its zone has none";
 	if (*slc_tag_of(ftl, update->ppa) != update_tag(ftl->updates, update))
 		return "an SLC sector does not know the LBA that was written in place there";
 	if (tsu_read_now(ftl->tsu, update->ppa, 1, NULL, 0, &oob) != NAND_OK && oob.kind == HZ_OOB_ERASED)
 		return NULL; /* lost: a read of it fails */
-	if (oob.kind != HZ_OOB_UPDATE || oob.lpa != update->lba || oob.generation != zone->ext.generation ||
-	    oob.sequence != update->sequence)
+	if (oob.kind != HZ_OOB_UPDATE || oob.lpa != update->lba || oob.generation != zone->generation || oob.sequence != update->sequence)
 		return "the OOB record of a sector written in place names another one";
 	return update_find(ftl->updates, update->lba) == update ? NULL : "a sector was written in place and cannot be found";
 }
@@ -415,7 +414,7 @@ void update_fold_begin(struct zone *zone)
 	if (!zone->updates.copies)
 		return;
 	zone->updates.folds++;
-	zone->updates.folding = lt_load(&zone->ext.ftl->sequence);
+	zone->updates.folding = lt_load(&zone->ftl->sequence);
 }
 
 void update_fold_cancel(struct zone *zone) { zone->updates.folding = 0; }
@@ -442,7 +441,7 @@ void update_fold_go_on(struct ftl_worker *self, struct zone *zone)
 	self->counters.folded_updates += before - zone->updates.copies;
 	self->counters.update_folds += !zone->updates.recording && !zone_table_lost(self->ftl);
 	if (zone->updates.recording)
-		extent_kick(self, &zone->ext);
+		zone_kick(self, zone);
 }
 
 void update_forget_begin(struct zone *zone)
@@ -455,7 +454,7 @@ bool update_forget(struct ftl_worker *self, struct zone *zone)
 {
 	if (updates_drop(self, zone, UINT64_MAX))
 		return true;
-	extent_kick(self, &zone->ext);
+	zone_kick(self, zone);
 	return false;
 }
 
@@ -472,31 +471,31 @@ static uint16_t update_status(const struct zone *zone, uint32_t end)
 		return NVME_ZONE_READ_ONLY;
 	if (zone->state == NVME_ZS_OFFLINE)
 		return NVME_ZONE_OFFLINE;
-	return end <= zone->ext.wp ? NVME_SUCCESS : NVME_ZONE_INVALID_WRITE;
+	return end <= zone->wp ? NVME_SUCCESS : NVME_ZONE_INVALID_WRITE;
 }
 
 /* Replaced sectors go to flash first: then the request is dispatched again. */
 static void wait_for_base(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t end)
 {
 	io_of(req)->target = end;
-	if (zone->ext.flush_to < end)
-		zone->ext.flush_to = end;
+	if (zone->flush_to < end)
+		zone->flush_to = end;
 	io_push(&zone->durable, req);
-	extent_pump(self, &zone->ext);
+	zone_pump(self, zone);
 }
 
 /* Zone lock held, in turn. */
 static enum update_verdict update_admitted(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
 {
-	uint32_t at = (uint32_t)(req->lba - zone->ext.start);
+	uint32_t at = (uint32_t)(req->lba - zone->start);
 
-	if (at >= zone->ext.wp)
+	if (at >= zone->wp)
 		return UPDATE_ORDINARY; /* and it takes the turn along */
 	zone_turn_ends(zone, req);
 	*status = update_status(zone, at + req->sectors);
 	if (*status)
 		return UPDATE_REFUSED;
-	if (extent_durable(&zone->ext) < at + req->sectors) {
+	if (zone_durable(zone) < at + req->sectors) {
 		wait_for_base(self, zone, req, at + req->sectors);
 		return UPDATE_PARKED;
 	}
@@ -515,10 +514,10 @@ static enum update_verdict update_try(struct ftl_worker *self, struct zone *zone
 	enum update_verdict verdict = UPDATE_PARKED;
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	if (zone_admits(zone, req))
 		verdict = update_admitted(self, zone, req, status);
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	return verdict;
 }
 
@@ -548,7 +547,7 @@ static void piece_fill(struct ftl *ftl, struct update_piece *piece, uint32_t at)
 		if (ftl->cfg->protection != HZ_PROTECTION_NONE)
 			protect_land(req, at + i, piece->write.memory[i]);
 		piece->write.oob[i] =
-			(struct hz_oob){ .lpa = piece->lba + i, .generation = piece->zone->ext.generation, .kind = HZ_OOB_UPDATE };
+			(struct hz_oob){ .lpa = piece->lba + i, .generation = piece->zone->generation, .kind = HZ_OOB_UPDATE };
 	}
 	clock_thaw();
 }
@@ -586,16 +585,16 @@ static void update_leave(struct ftl_worker *self, struct zone *zone)
 	if (updates_scarce(self->ftl->updates))
 		update_fold_wanted(self, zone);
 	if (zone->op.code)
-		extent_pump(self, &zone->ext);
+		zone_pump(self, zone);
 }
 
 static void update_end(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	update_leave(self, zone);
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	self->counters.host_write_sectors += host_sectors(req, req->sectors);
 	self->counters.in_place_sectors += req->sectors;
 	io_complete(req, req->status);
@@ -606,10 +605,10 @@ static void update_go_on(struct ftl_worker *self, struct zone *zone, struct ftl_
 	struct ftl_io *io = io_of(req);
 	struct lt_lock_node node;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	while (io->done < req->sectors && self->updates->free)
 		update_piece_start(self, zone, req);
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	if (io->done < req->sectors) {
 		io->queued = 1;
 		io_push(&self->updates->waiting, req);
@@ -647,10 +646,10 @@ void update_abandon(struct ftl_worker *self, struct ftl_request *req)
 	if (io->pending)
 		return; /* piece_programmed comes back */
 	if (io->step == UPDATE_WRITES) {
-		lt_lock_acquire(&zone->ext.lock, &node);
+		lt_lock_acquire(&zone->lock, &node);
 		updates_unpromise(self->ftl, zone, req->lba + io->done, req->sectors - io->done);
 		update_leave(self, zone);
-		lt_lock_release(&zone->ext.lock, &node);
+		lt_lock_release(&zone->lock, &node);
 	}
 	io_complete(req, NVME_ABORT_REQUESTED);
 }
@@ -691,9 +690,9 @@ static void piece_programmed(struct slc_write *write)
 	struct lt_lock_node node;
 	bool settled;
 
-	lt_lock_acquire(&piece->zone->ext.lock, &node);
+	lt_lock_acquire(&piece->zone->lock, &node);
 	settled = piece_settle(self, piece);
-	lt_lock_release(&piece->zone->ext.lock, &node);
+	lt_lock_release(&piece->zone->lock, &node);
 	if (!settled)
 		return;
 	piece->next = self->updates->free;

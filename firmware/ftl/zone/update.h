@@ -51,18 +51,6 @@ struct updates {
 	lt_word used; /* entries in use */
 };
 
-/* A zone's part in it. */
-struct zone_updates {
-	uint32_t first, last, listed; /* its entries, the oldest first. updates.lock */
-	uint32_t to_look;             /* entries still to check by updates_drop. Zone lock, like all below */
-	uint32_t copies;              /* entries with a copy */
-	uint32_t writing;             /* requests writing in place */
-	uint32_t folds;               /* folds of its copies begun so far */
-	uint64_t folding;             /* copies with lower numbers come along with the zone's move; 0: none do */
-	uint64_t folded;              /* … have come along with the last one, and are dead */
-	bool recording;               /* its record is being written */
-};
-
 void updates_init(struct ftl *ftl, struct arena *arena);
 
 /* --- zone lock held --- */
@@ -103,9 +91,6 @@ const char *updates_check(struct ftl *ftl);
  * are dropped when the record is on flash: until then mount puts them over either superblock, without a change of data. Copies in flight
  * when a fold begins are programmed once more, with a higher number, unless they have arrived (update.c). All with the zone's lock held. */
 
-struct ftl_worker;
-struct zone;
-
 /* The zone was finished, or the budget is scarce. */
 void update_fold_wanted(struct ftl_worker *self, struct zone *zone);
 /* Its move begins; has ended with all sectors in the new superblock; has ended where it began. */
@@ -120,8 +105,6 @@ bool update_forget(struct ftl_worker *self, struct zone *zone);
 
 /* Writes in place: sectors before a sequential zone's write pointer are written again. They go to the SLC log, program by program, and
  * are durable when the request ends; the replaced sectors must be durable before. */
-
-struct arena;
 
 enum { UPDATE_PIECES = 16 /* programs of a worker under way */ };
 

@@ -1,7 +1,4 @@
-/* Zones: an extent of data with its state of the ZNS state machine (one enum, one validated setter), and its waiting commands.
- *
- * The extent's lock (class ZONE, index = zone number) protects every field without a comment of its own on locking. Never two zone locks
- * at once. Taken first; see docs/internals/locking.md. Each part belongs to the file that declares it. */
+/* What happens to zones: commands, their states, and the requests that wait for them. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_ZONE_ZONE_H
 #define FTL_ZONE_ZONE_H
@@ -9,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/extent.h"
+#include "base/zone.h"
+#include "buffer/buffer.h"
 #include "lt/arch.h"
 #include "request/io.h"
 #include "zone/budget.h"
@@ -18,18 +16,6 @@
 #include "zone/update.h"
 
 /* Zone management: open, close, finish, reset, offline, and the all-zones forms. */
-
-struct zone;
-
-/* A running FTL_ZONE_FINISH, _RESET or _OFFLINE of a zone. */
-struct zone_op {
-	uint8_t code, step;          /* 0: none; enum op_step */
-	struct ftl_request *request; /* to be completed at its end; NULL: detached */
-	/* A reset looks up the staged sectors [cursor, end) and drops them; without a request it sweeps the SLC log. */
-	uint32_t cursor, end;
-	ppa_t swept;
-	bool asked; /* … a table page for that is being fetched: the request comes back */
-};
 
 void zone_op_run(struct ftl_worker *self, struct ftl_request *req);
 /* Zone lock held, called by the pump: next step of the zone's running finish or reset. */
@@ -60,46 +46,14 @@ struct zone_kind {
 	void (*dropped)(struct ftl_worker *self, struct zone *zone);
 };
 
-struct zone {
-	struct extent ext;            /* first: its data */
-	const struct zone_kind *kind; /* NULL: written in order by the host */
-	uint8_t state;                /* enum nvme_zone_state; zone_set_state only */
-
-	struct io_queue writers; /* accepted writes with data still to land, in the order of their places */
-	struct io_queue durable; /* requests waiting for flush_to */
-	struct io_queue parked;  /* arrived while something excludes them; dispatched again afterwards, one by one (zone_park) */
-	struct io_queue parked_reads;
-	bool turn_taken;        /* a parked one has been dispatched again, and is neither accepted nor refused yet */
-	uint64_t readers_begun; /* zone/zone.h */
-	uint32_t given_up;      /* superblocks released by its resets; ext.erased counts those erased */
-
-	struct zone_op op;
-	struct zone_move move;
-	struct zone_refresh refresh;
-	struct zone_updates updates;
-	struct zone_record_state record;
-	struct budget_entry budget;
-
-	LT_OWN_LINE lt_word readers_ended; /* no lock: twice their number, and a mark (zone/zone.h) */
-	lt_word kicked;                    /* the worker to run the pump; 0: no kick is posted */
-	struct lt_event kick;
-};
-
 /* At construction: all zones of the namespace, and the backing zones. */
 void zones_init(struct ftl *ftl, struct arena *arena);
-
-/* lba must be inside the namespace or a backing zone. */
-static inline struct zone *zone_at(const struct ftl *ftl, uint64_t lba) { return &ftl->zones[zone_number(ftl, lba)]; }
-static inline struct zone *zone_of(struct extent *ext) { return (struct zone *)ext; }
 
 /* Lock held: has the zone's last record reached flash? Else it is kicked when it may have. */
 static inline bool zone_table_settled(struct zone *zone) { return !zone->record.ticket || zone_table_reached(zone); }
 
 /* For a FULL zone: true if it is still FULL after a power cut. Shared buffer memory keeps data back from their place. Lock held. */
-static inline bool zone_drained(const struct zone *zone)
-{
-	return zone->ext.wp == (zone->ext.ftl->space ? extent_durable(&zone->ext) : zone->ext.placed);
-}
+static inline bool zone_drained(const struct zone *zone) { return zone->wp == (zone->ftl->space ? zone_durable(zone) : zone->placed); }
 
 bool zone_is_open(uint8_t state);
 bool zone_is_active(uint8_t state);
@@ -109,11 +63,12 @@ bool zone_edge_legal(uint8_t from, uint8_t to);
  * balanced. Lock held. */
 void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved);
 
+/* True if enum zone_condition has this edge. */
+bool zone_can_become(enum zone_condition from, enum zone_condition to);
+
 /* Changed zones: zones of the namespace changed by the device itself (to READ ONLY), until the host has been notified. */
 
-struct arena;
 struct ftl;
-struct zone;
 
 struct zone_changes {
 	lt_word *map; /* bit = zone of the namespace */
@@ -171,13 +126,60 @@ void zone_give_up_turn(struct zone *zone, struct ftl_request *req);
 /* The excluding operation has ended. */
 void zone_unpark(struct zone *zone);
 
-/* The pump of a zone: it starts every step that can start. Level-triggered: every change of its conditions ends in a call of extent_pump
- * (lock held) or extent_kick (any lock). */
+/* The life of a write. Each stage has a queue, and an event after which it continues; all but the third are here.
+ *
+ *     accept   accept.c       zone.parked         a request comes, or its turn
+ *     land     land.c         zone.writers        a superblock, a buffer, room in the buffer or in the map's log
+ *     program  buffer/unit.c  units of the ring   a unit is complete; or less than a unit must leave the buffer (buffer/staged.c)
+ *     place    buffer/unit.c  units of the ring   a unit is programmed
+ *     settle   settle.c       zone.durable        the sectors before the request's end are durable
+ *
+ * The pump (zone.c) starts every step that can start. Level-triggered: every change of its conditions ends in a call of zone_pump (lock
+ * held) or zone_kick (any lock). Moves, folds, finishes and resets are operations on the zone, which it continues after the writes. Zone
+ * lock held for all of these. */
 
+/* --- land: a zone needs a fence against stale copies, a superblock, and a buffer before data can land or be programmed --- */
+
+/* True if it has all; false: they have been requested, the zone is kicked when they come. */
+bool zone_can_land(struct ftl_worker *self, struct zone *zone);
+/* After a kick: take the granted resources. */
+void zone_take_grants(struct ftl_worker *self, struct zone *zone);
+/* A record with the fence needed against stale staged copies: that of this mount, or else the one before. */
+struct zone_record zone_fenced_record(const struct zone *zone, enum zone_record_kind kind);
+/* Accepted writes enter the zone's buffer in their order, as much as possible now; units completed by the last write are still to be
+ * programmed. */
+void zone_land(struct ftl_worker *self, struct zone *zone);
+/* True if another zone waits for the buffer, and this is a fair moment to hand it over. */
+bool zone_gives_way(const struct zone *zone);
+/* Give the buffer away if that is due and all of it is durable. True: it has gone. */
+bool zone_hand_over(struct ftl_worker *self, struct zone *zone);
+
+/* --- program --- */
+
+/* Nothing of the zone is on its way to flash. */
+static inline bool zone_quiet(const struct zone *zone) { return !zone->move.under_way && buffer_quiet(zone); }
+/* A reset is pending and no request needs durability: drop the buffer instead of programming it. */
+static inline bool zone_throws_away(const struct zone *zone)
+{
+	return zone->op.code == FTL_ZONE_RESET && !zone->writers.head && !zone->durable.head;
+}
+
+/* --- settle --- */
+
+/* The first of the writers has landed: complete it, or let it wait until it is durable. */
+void zone_landed(struct zone *zone, struct ftl_request *req);
+/* Complete requests up to the durable offset; a failed zone's waiters fail. */
+void zone_settle(struct zone *zone);
+
+/* --- no more writes --- */
+
+/* The zone has failed (no superblock is available, or data cannot be moved): it becomes READ ONLY and its queued writes fail. Repeated
+ * calls do the rest. */
+void zone_end_writing(struct ftl_worker *self, struct zone *zone);
 /* At a controller reset: release writes that have not landed. True if there were any. Zone lock held. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone);
 
-/* Mount: as soon as the harts run, move sectors that a power-fail dump left in SLC (extent.home) to their final place. */
+/* Mount: as soon as the harts run, move sectors that a power-fail dump left in SLC (zone.home) to their final place. */
 void zones_bring_home(struct ftl *ftl, struct arena *arena);
 
 #endif

@@ -7,7 +7,6 @@
 #include "buffer/staged.h"
 #include "map/l2p.h"
 #include "request/io.h"
-#include "zone/zone_internal.h"
 #include "zone/update.h"
 
 enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_UNSTAGE, OP_ERASE };
@@ -35,7 +34,7 @@ static void op_record(struct ftl_worker *self, struct zone *zone, uint32_t gener
 {
 	struct zone_record record = zone_table_record(zone, generation, kind);
 
-	record.finish = zone->ext.wp;
+	record.finish = zone->wp;
 	zone->op.step = OP_RECORD;
 	zone->record.fence = false;
 	zone_table_commit(self, zone, &record);
@@ -43,14 +42,14 @@ static void op_record(struct ftl_worker *self, struct zone *zone, uint32_t gener
 
 static bool finish_pad(struct ftl_worker *self, struct zone *zone)
 {
-	if (zone->ext.landed == zone->ext.placed)
+	if (zone->landed == zone->placed)
 		return true;
 	if (!zone_can_land(self, zone))
 		return false;
-	if (buffer_partial(&zone->ext))
-		buffer_pad(self, &zone->ext);
-	zone->ext.program_to = zone->ext.landed;
-	extent_kick(self, &zone->ext); /* to program it, or to move the zone first */
+	if (buffer_partial(zone))
+		buffer_pad(self, zone);
+	zone->program_to = zone->landed;
+	zone_kick(self, zone); /* to program it, or to move the zone first */
 	return true;
 }
 
@@ -69,16 +68,16 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 		zone->op.step = OP_PLACE;
 		return true;
 	case OP_PLACE:
-		if (zone->ext.placed != zone->ext.landed || !zone_quiet(zone))
+		if (zone->placed != zone->landed || !zone_quiet(zone))
 			return false;
-		op_record(self, zone, zone->ext.generation, ZONE_RECORD_FINISHED);
+		op_record(self, zone, zone->generation, ZONE_RECORD_FINISHED);
 		return true;
 	default:
 		if (!zone_table_settled(zone))
 			return false;
 		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
 		self->counters.zone_finishes++;
-		buffer_give(self, &zone->ext);
+		buffer_give(self, zone);
 		op_end(zone, NVME_SUCCESS);
 		update_fold_wanted(self, zone);
 		return false;
@@ -89,19 +88,18 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
  * Data only in the buffer are dropped; unknown addresses of staged sectors are in the map. */
 static void reset_buffer(struct ftl_worker *self, struct zone *zone)
 {
-	struct extent *ext = &zone->ext;
 	uint32_t on_flash;
 
-	zone->op.cursor = zone->op.end = ext->placed;
-	if (ext->staged > ext->placed)
-		zone->op.end = ext->buffer ? min_u32(ext->staged_before, ext->landed) : ext->staged;
-	staged_drop(self, ext, ext->placed, ext->landed - ext->placed);
-	buffer_give(self, ext);
-	on_flash = ext->staged > ext->placed ? ext->staged : ext->placed;
-	ext->landed_slot = extent_slot(ext, on_flash);
-	ext->landed = ext->staged = on_flash;
-	ext->staged_from = ext->placed; /* the partial unit is gone: for a flush, everything here is durable */
-	ext->emptied = true;
+	zone->op.cursor = zone->op.end = zone->placed;
+	if (zone->staged > zone->placed)
+		zone->op.end = zone->buffer ? min_u32(zone->staged_before, zone->landed) : zone->staged;
+	staged_drop(self, zone, zone->placed, zone->landed - zone->placed);
+	buffer_give(self, zone);
+	on_flash = zone->staged > zone->placed ? zone->staged : zone->placed;
+	zone->landed_slot = zone_slot(zone, on_flash);
+	zone->landed = zone->staged = on_flash;
+	zone->staged_from = zone->placed; /* the partial unit is gone: for a flush, everything here is durable */
+	zone_become(zone, ZONE_EMPTIED);
 	zone->op.swept = 0;
 	update_forget_begin(zone);
 	zone->op.step = OP_UNSTAGE;
@@ -114,11 +112,11 @@ static bool reset_unstage(struct ftl_worker *self, struct zone *zone, struct ftl
 	ppa_t ppa[UNSTAGE_LOOKUP];
 
 	while (op->cursor < op->end) {
-		uint32_t found = l2p_staged_read(self, req, &zone->ext, op->cursor, min_u32(op->end - op->cursor, UNSTAGE_LOOKUP), ppa);
+		uint32_t found = l2p_staged_read(self, req, zone, op->cursor, min_u32(op->end - op->cursor, UNSTAGE_LOOKUP), ppa);
 
 		if (!found)
 			return false;
-		slc_invalidate_own(self, ppa, found, (uint32_t)zone->ext.start + op->cursor);
+		slc_invalidate_own(self, ppa, found, (uint32_t)zone->start + op->cursor);
 		op->cursor += found;
 	}
 	return true;
@@ -127,11 +125,11 @@ static bool reset_unstage(struct ftl_worker *self, struct zone *zone, struct ftl
 /* The reset is detached, so it has no request to wait for the map. Slow, and rare. */
 static void reset_sweep(struct ftl_worker *self, struct zone *zone)
 {
-	uint32_t first = (uint32_t)zone->ext.start;
+	uint32_t first = (uint32_t)zone->start;
 
 	if (!slc_sweep(self, first, first + self->ftl->capacity - 1, &zone->op.swept))
 		zone->op.cursor = zone->op.end;
-	extent_kick(self, &zone->ext);
+	zone_kick(self, zone);
 }
 
 /* The same; if the map must be read, the request goes to its worker for that, and must not be touched before it comes back. */
@@ -153,15 +151,14 @@ static bool reset_unstaged(struct ftl_worker *self, struct zone *zone)
 
 static void reset_contents(struct ftl_worker *self, struct zone *zone)
 {
-	struct extent *ext = &zone->ext;
-
-	l2p_unmap(self, ext, ext->landed);
-	ext->generation++;
-	ext->wp = ext->landed = ext->placed = ext->staged = ext->staged_from = ext->resident = 0;
-	ext->landed_slot = ext->flush_to = ext->program_to = ext->guarded = 0;
-	ext->relocate = ext->failed = ext->emptied = zone->refresh.never = false;
+	l2p_unmap(self, zone, zone->landed);
+	zone->generation++;
+	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
+	zone->landed_slot = zone->flush_to = zone->program_to = zone->guarded = 0;
+	zone->refresh.never = false;
+	zone_become(zone, ZONE_SOUND);
 	zone->updates.folded = 0;
-	lt_store(&ext->erased, 0);
+	lt_store(&zone->erased, 0);
 	zone->given_up = 0;
 }
 
@@ -174,7 +171,7 @@ static void op_give_up(struct ftl_worker *self, struct zone *zone, uint32_t *pla
 		superblock_retire(self, superblock);
 	} else if (superblock != SUPERBLOCK_NONE) {
 		zone->given_up++;
-		superblock_release(self, superblock, &zone->ext);
+		superblock_release(self, superblock, zone);
 	}
 	*bad = false;
 }
@@ -182,8 +179,8 @@ static void op_give_up(struct ftl_worker *self, struct zone *zone, uint32_t *pla
 static void reset_superblock(struct ftl_worker *self, struct zone *zone)
 {
 	zone->op.step = OP_ERASE;
-	op_give_up(self, zone, &zone->ext.superblock, &zone->ext.bad_superblock);
-	op_give_up(self, zone, &zone->ext.patch, &zone->ext.bad_patch);
+	op_give_up(self, zone, &zone->superblock, &zone->bad_superblock);
+	op_give_up(self, zone, &zone->patch, &zone->bad_patch);
 }
 
 /* Release a request kept by its reset after the controller's reset. */
@@ -204,7 +201,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 		if (zone->writers.head || zone->durable.head || !readers_gone(zone) || zone->updates.writing || !zone_quiet(zone) ||
 		    zone->move.old != SUPERBLOCK_NONE)
 			return false;
-		op_record(self, zone, zone->ext.generation + 1, ZONE_RECORD_OPEN);
+		op_record(self, zone, zone->generation + 1, ZONE_RECORD_OPEN);
 		return true;
 	case OP_RECORD: /* a flush meanwhile may still have staged the buffered data */
 		if (!zone_table_settled(zone) || zone->durable.head || !zone_quiet(zone))
@@ -219,7 +216,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 		release_abandoned(self, zone);
 		return true;
 	default:
-		if (lt_load(&zone->ext.erased) < zone->given_up)
+		if (lt_load(&zone->erased) < zone->given_up)
 			return false;
 		if (zone->budget.drains)
 			budget_drained(self, zone);
@@ -234,7 +231,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 static bool offline_step(struct ftl_worker *self, struct zone *zone)
 {
 	if (zone->op.step != OP_RECORD) {
-		op_record(self, zone, zone->ext.generation, ZONE_RECORD_OFFLINE);
+		op_record(self, zone, zone->generation, ZONE_RECORD_OFFLINE);
 		update_forget_begin(zone);
 		return true;
 	}
@@ -245,12 +242,12 @@ static bool offline_step(struct ftl_worker *self, struct zone *zone)
 	return false;
 }
 
-/* Finish fails if the zone cannot be padded, or if the zone table can no longer be written. */
+/* Finish and reset fail with their zone, which is READ ONLY then. All of them fail if the zone table can no longer be written. */
 static bool op_fails(struct zone *zone)
 {
-	if (zone->ext.failed && zone->op.code == FTL_ZONE_FINISH)
+	if (zone_failed(zone) && zone->op.code != FTL_ZONE_OFFLINE)
 		return true;
-	return zone->op.step == OP_RECORD && zone_table_settled(zone) && zone_table_lost(zone->ext.ftl);
+	return zone->op.step == OP_RECORD && zone_table_settled(zone) && zone_table_lost(zone->ftl);
 }
 
 static bool op_step(struct ftl_worker *self, struct zone *zone)
@@ -268,7 +265,7 @@ void zone_op_advance(struct ftl_worker *self, struct zone *zone)
 		;
 	if (zone->op.code && op_fails(zone)) {
 		op_end(zone, NVME_WRITE_FAULT);
-		extent_kick(self, &zone->ext);
+		zone_kick(self, zone);
 	}
 }
 
@@ -296,16 +293,16 @@ bool zone_op_goes_on(struct ftl_worker *self, struct ftl_request *req)
 	if (!zone)
 		return false;
 	woken = io_of(req)->woken;
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	mine = zone->op.request == req && zone->op.asked;
 	if (mine) {
 		io_of(req)->woken = 0;
 		zone->op.asked = !reset_unstage(self, zone, req);
 		if (!zone->op.asked)
 			l2p_leave(self, req);
-		extent_pump(self, &zone->ext);
+		zone_pump(self, zone);
 	}
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	if (mine && woken)
 		l2p_fetches_wake(self);
 	return mine;
@@ -319,11 +316,11 @@ static enum op_verdict op_begin(struct ftl_worker *self, struct zone *zone, stru
 	zone->op.step = OP_DRAIN;
 	zone->op.request = req;
 	if (req->op == FTL_ZONE_RESET) { /* operations under way end, no other begins */
-		zone->ext.program_to = 0;
-		extent_came_home(&zone->ext);
+		zone->program_to = 0;
+		zone_came_home(zone);
 	}
 	io_of(req)->zone = zone;
-	extent_pump(self, &zone->ext);
+	zone_pump(self, zone);
 	return OP_RUNNING;
 }
 
@@ -343,7 +340,7 @@ static uint16_t op_open(struct zone *zone, struct ftl_request *req)
 /* A closed zone stays active even if it was never written (ZNS 2.1.1.3.3), until the device is at rest (2.1.1.3). */
 static uint16_t op_close(struct zone *zone, const struct ftl_request *req)
 {
-	uint8_t state = (req->flags & FTL_AT_REST) && !zone->ext.wp ? NVME_ZS_EMPTY : NVME_ZS_CLOSED;
+	uint8_t state = (req->flags & FTL_AT_REST) && !zone->wp ? NVME_ZS_EMPTY : NVME_ZS_CLOSED;
 
 	if (!zone_is_active(zone->state))
 		return NVME_ZONE_INVALID_TRANSITION;
@@ -412,7 +409,7 @@ static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct
 	struct lt_lock_node node;
 	enum op_verdict verdict = OP_DONE;
 
-	lt_lock_acquire(&zone->ext.lock, &node);
+	lt_lock_acquire(&zone->lock, &node);
 	*status = NVME_SUCCESS;
 	*need = budget_need(zone->state);
 	if (!zone_admits(zone, req)) {
@@ -423,7 +420,7 @@ static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct
 		zone_turn_ends(zone, req); /* before the request may end */
 		verdict = op_admitted(self, zone, req, status);
 	}
-	lt_lock_release(&zone->ext.lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	return verdict;
 }
 
@@ -459,9 +456,9 @@ static uint16_t open_all_fits(struct ftl *ftl)
 	uint16_t status;
 
 	for (uint32_t i = ftl->shape.conventional_zones; i < ftl->zone_count; i++) {
-		lt_lock_acquire(&ftl->zones[i].ext.lock, &node);
+		lt_lock_acquire(&ftl->zones[i].lock, &node);
 		closed += ftl->zones[i].state == NVME_ZS_CLOSED;
-		lt_lock_release(&ftl->zones[i].ext.lock, &node);
+		lt_lock_release(&ftl->zones[i].lock, &node);
 	}
 	lt_lock_acquire(&ftl->budget->lock, &node);
 	status = closed > ftl->budget->max_open - ftl->budget->open ? NVME_TOO_MANY_OPEN : NVME_SUCCESS;
@@ -500,7 +497,7 @@ void zone_op_run(struct ftl_worker *self, struct ftl_request *req)
 		return;
 	}
 	zone = zone_at(self->ftl, req->lba);
-	if (req->lba != zone->ext.start || is_conventional(self->ftl, req->lba))
+	if (req->lba != zone->start || is_conventional(self->ftl, req->lba))
 		io_complete(req, NVME_INVALID_FIELD);
 	else if (op_zone(self, zone, req, &status) == OP_DONE)
 		io_complete(req, status);

@@ -1,5 +1,6 @@
-/* Flush: everything landed before becomes durable. First each buffer gets its goal, then the goals are awaited one by one. With
- * FTL_AT_REST the request continues as a command that closes all zones, and then comes to rest (clean_mark.c). */
+/* The last stage of a write: requests wait until their data are durable. A flush makes everything durable that has landed before: first
+ * each buffer gets its goal, then the goals are awaited one by one. With FTL_AT_REST the request continues as a command that closes all
+ * zones, and then comes to rest (clean_mark.c). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/read_write.h"
 
@@ -9,13 +10,57 @@
 #include "zone/tables.h"
 #include "zone/zone.h"
 
+/* Landed, and durable if it had to be. The rest of a request to conventional zones goes to another backing zone. */
+static void part_done(struct ftl_request *req)
+{
+	if (io_of(req)->done < req->sectors)
+		io_resume(req);
+	else
+		io_complete(req, NVME_SUCCESS);
+}
+
+void zone_landed(struct zone *zone, struct ftl_request *req)
+{
+	io_pop(&zone->writers);
+	if (!(req->flags & FTL_FUA)) {
+		part_done(req);
+		return;
+	}
+	io_of(req)->target = zone->landed;
+	if (zone_durable(zone) < io_of(req)->target)
+		zone->flush_to = io_of(req)->target;
+	io_push(&zone->durable, req);
+}
+
+void zone_settle(struct zone *zone)
+{
+	struct io_queue waiting = zone->durable;
+	struct ftl_request *req;
+
+	zone->durable = (struct io_queue){ NULL, NULL };
+	while ((req = io_pop(&waiting))) {
+		if (!zone_failed(zone) && io_of(req)->target > flush_reached(req, zone)) {
+			io_push(&zone->durable, req);
+		} else if (req->op == FTL_FLUSH) {
+			io_of(req)->step = zone_failed(zone) ? FLUSH_FAILED : FLUSH_WAITS;
+			io_resume(req);
+		} else if (zone_failed(zone)) {
+			io_complete(req, NVME_WRITE_FAULT);
+		} else {
+			part_done(req);
+		}
+	}
+}
+
+/* Flushes. */
+
 enum { FLUSH_PLANS = 8 };
 
 /* Goals of one flush, taken at its beginning: later writes to the same zones must not delay it. One entry per buffer. */
 struct flush_plan {
 	struct flush_plan *next;
 	struct flush_goal {
-		struct extent *ext;
+		struct zone *zone;
 		uint32_t landed;
 	} goal[];
 };
@@ -48,45 +93,45 @@ static void start_all(struct ftl_worker *self, const struct ftl_request *req, ui
 	struct ftl *ftl = self->ftl;
 
 	for (uint32_t i = first; i < buffer_count(ftl); i++) {
-		struct extent *ext = buffer_owner(ftl, i);
+		struct zone *zone = buffer_owner(ftl, i);
 		struct lt_lock_node node;
 
-		if (ext && req->flags & FTL_BACKING && !extent_is_backing(ext))
-			ext = NULL;
-		plan->goal[i].ext = ext;
-		if (!ext)
+		if (zone && req->flags & FTL_BACKING && !zone_is_backing(zone))
+			zone = NULL;
+		plan->goal[i].zone = zone;
+		if (!zone)
 			continue;
-		lt_lock_acquire(&ext->lock, &node);
-		plan->goal[i].landed = ext->landed;
-		if (flush_reached(req, ext) < ext->landed) {
-			ext->flush_to = ext->landed;
-			extent_pump(self, ext);
+		lt_lock_acquire(&zone->lock, &node);
+		plan->goal[i].landed = zone->landed;
+		if (flush_reached(req, zone) < zone->landed) {
+			zone->flush_to = zone->landed;
+			zone_pump(self, zone);
 		}
-		lt_lock_release(&ext->lock, &node);
+		lt_lock_release(&zone->lock, &node);
 	}
 }
 
 /* True: the request waits for this goal. A zone reset meanwhile may have landed less than the goal. */
 static bool flush_wait_for(struct ftl_worker *self, struct ftl_request *req, const struct flush_goal *goal)
 {
-	struct extent *ext = goal->ext;
+	struct zone *zone = goal->zone;
 	struct lt_lock_node node;
 	uint32_t target;
 	bool waits;
 
-	if (!ext)
+	if (!zone)
 		return false;
-	lt_lock_acquire(&ext->lock, &node);
-	target = goal->landed < ext->landed ? goal->landed : ext->landed;
-	waits = flush_reached(req, ext) < target && !ext->failed;
+	lt_lock_acquire(&zone->lock, &node);
+	target = goal->landed < zone->landed ? goal->landed : zone->landed;
+	waits = flush_reached(req, zone) < target && !zone_failed(zone);
 	if (waits) {
 		io_of(req)->target = target;
-		if (ext->flush_to < target)
-			ext->flush_to = target;
-		io_push(&zone_of(ext)->durable, req);
-		extent_pump(self, ext);
+		if (zone->flush_to < target)
+			zone->flush_to = target;
+		io_push(&zone->durable, req);
+		zone_pump(self, zone);
 	}
-	lt_lock_release(&ext->lock, &node);
+	lt_lock_release(&zone->lock, &node);
 	return waits;
 }
 
