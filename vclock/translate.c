@@ -55,6 +55,28 @@ static void before(unsigned int vcpu, void *udata)
 	vc_before(&vc.hart[vcpu], site_kind(udata));
 }
 
+/* The hints around frozen code, half of all: without the choices of vc_before. */
+
+static struct vc_hart *comes_to(unsigned int vcpu, void *udata)
+{
+	struct vc_hart *h = &vc.hart[vcpu];
+
+	h->wait_pc = site_pc(udata);
+	h->in_wfi = false;
+	return h;
+}
+
+static void freezes(unsigned int vcpu, void *udata) { vc_freeze(comes_to(vcpu, udata)); }
+static void thaws(unsigned int vcpu, void *udata) { vc_thaw(comes_to(vcpu, udata)); }
+static void asks_time(unsigned int vcpu, void *udata) { vc_show_now(comes_to(vcpu, udata)); }
+
+static qemu_plugin_vcpu_udata_cb_t callback_of(enum vc_kind kind)
+{
+	if (!vc_hint_is_simple(kind))
+		return before;
+	return kind == VC_FREEZE ? freezes : kind == VC_THAW ? thaws : asks_time;
+}
+
 static void check_atomic(struct vc_hart *h, enum vc_kind kind, const void *udata, uint64_t address, unsigned bytes)
 {
 	uintptr_t bits = (uintptr_t)udata;
@@ -198,7 +220,7 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 	void *where = site(qemu_plugin_insn_vaddr(insn), kind, word);
 
 	if (kind != VC_PLAIN)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, before, needs_registers(kind) ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS,
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, callback_of(kind), needs_registers(kind) ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS,
 						       where);
 	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
 		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
