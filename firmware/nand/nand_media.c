@@ -176,7 +176,7 @@ static void raise_write_sector(struct nand_media *media, const struct place *at,
 }
 
 /* A half-programmed unit: a prefix that happens to read well (none or some, by dice), the rest with impossible records. */
-static void tear_program(struct nand_media *media, const struct place *at, uint32_t count, const struct sgl *data, uint32_t from,
+static HZ_FROZEN void tear_program(struct nand_media *media, const struct place *at, uint32_t count, const struct sgl *data, uint32_t from,
 			 const struct hz_oob *oob)
 {
 	uint64_t luck = nand_mix((uint64_t)at->flat << 32 | at->block->erase_count, (uint64_t)DICE_TEAR << 32 | at->sector);
@@ -313,7 +313,7 @@ static enum found most_readable(struct nand_media *media, struct flash_addr addr
 }
 
 /* noinline: its registers are saved in the freeze. */
-static __attribute__((noinline)) enum nand_status read_cells(struct nand_media *media, struct flash_addr addr, struct place *at,
+static HZ_FROZEN __attribute__((noinline)) enum nand_status read_cells(struct nand_media *media, struct flash_addr addr, struct place *at,
 							     uint32_t count, const struct sgl *data, uint32_t to, struct hz_oob *oob)
 {
 	enum found most = most_readable(media, addr);
@@ -343,7 +343,7 @@ static enum nand_status media_read(struct nand *nand, struct flash_addr addr, ui
 }
 
 /* Not inline, as read_cells. */
-static __attribute__((noinline)) void records_of_cells(struct nand_media *media, struct place *at, uint32_t count, bool dead,
+static HZ_FROZEN __attribute__((noinline)) void records_of_cells(struct nand_media *media, struct place *at, uint32_t count, bool dead,
 						       struct hz_oob *oob)
 {
 	for (uint32_t i = 0; i < count; i++) {

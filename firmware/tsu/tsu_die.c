@@ -19,7 +19,7 @@ static bool may_start(const struct tsu_die *die)
 	return die->state == DIE_IDLE && (die->cache_state == CACHE_EMPTY || die->cached.apart);
 }
 
-void die_wake(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void die_wake(struct tsu_die *die, uint64_t at_ns)
 {
 	if (!die->queue.busy_lanes)
 		return;
@@ -32,7 +32,7 @@ void die_wake(struct tsu_die *die, uint64_t at_ns)
 			latest_ns(at_ns, die->usage.free_ns));
 }
 
-void die_next(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void die_next(struct tsu_die *die, uint64_t at_ns)
 {
 	if (die->suspended.members && !choose_stay_suspended(die, at_ns))
 		die_resume(die, at_ns);
@@ -65,7 +65,7 @@ uint64_t die_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_
 	return longest;
 }
 
-void die_await_write_end(struct tsu_die *die)
+HZ_FROZEN void die_await_write_end(struct tsu_die *die)
 {
 	if (!die->write_end_pending)
 		wheel_add(&die->thread->wheel, &die->write_end, die->op.array_end_ns);
@@ -110,7 +110,7 @@ static void tell_loaded(struct tsu_die *die)
 	wheel_add(&die->thread->wheel, &die->tell_step, die->op.array_end_ns - die->op.array_ns);
 }
 
-void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns)
+HZ_FROZEN void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns)
 {
 	bool apart = op->apart;
 
@@ -181,7 +181,7 @@ static void wake_for_told(struct tsu_die *die, uint64_t at_ns)
 		die_wake(die, ready_ns);
 }
 
-static void start_next(struct tsu_die *die, uint64_t at_ns)
+static HZ_FROZEN void start_next(struct tsu_die *die, uint64_t at_ns)
 {
 	struct tsu_txn *members = choose_next(die, at_ns, what_may_start(die));
 
@@ -194,9 +194,12 @@ static void start_next(struct tsu_die *die, uint64_t at_ns)
 		wake_for_told(die, at_ns);
 }
 
-static void start_granted(struct bus_wait *wait, uint64_t at_ns) { start_next(TSU_CONTAINER(wait, struct tsu_die, start_wait), at_ns); }
+static HZ_FROZEN void start_granted(struct bus_wait *wait, uint64_t at_ns)
+{
+	start_next(TSU_CONTAINER(wait, struct tsu_die, start_wait), at_ns);
+}
 
-static void register_granted(struct bus_wait *wait, uint64_t at_ns)
+static HZ_FROZEN void register_granted(struct bus_wait *wait, uint64_t at_ns)
 {
 	struct tsu_die *die = TSU_CONTAINER(wait, struct tsu_die, data_wait);
 
@@ -212,12 +215,12 @@ static void register_granted(struct bus_wait *wait, uint64_t at_ns)
 
 /* --- ends --- */
 
-void die_used(struct tsu_die *die, const struct die_op *op, uint64_t until_ns)
+HZ_FROZEN void die_used(struct tsu_die *die, const struct die_op *op, uint64_t until_ns)
 {
 	usage_add(&die->usage, latest_ns(op->began_ns, die->usage.free_ns), until_ns);
 }
 
-static void die_read_step(struct wheel_node *node)
+static HZ_FROZEN void die_read_step(struct wheel_node *node)
 {
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, read_step);
 
@@ -258,7 +261,7 @@ static void complete_write(struct tsu_die *die, uint64_t at_ns)
 	after_write(die, at_ns);
 }
 
-static void die_write_end(struct wheel_node *node)
+static HZ_FROZEN void die_write_end(struct wheel_node *node)
 {
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, write_end);
 

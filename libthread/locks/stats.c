@@ -83,7 +83,7 @@ void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns, bool shared)
 	lt_histogram_add(stats->wait, ns, shared);
 }
 
-void lt_lock_stats_released(struct lt_lock_stats *stats, bool shared)
+HZ_FROZEN void lt_lock_stats_released(struct lt_lock_stats *stats, bool shared)
 {
 	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];
 	uint64_t ns;

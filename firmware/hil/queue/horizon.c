@@ -161,7 +161,7 @@ static void note_progress(struct horizon *h, struct submission_queue *sq, uint64
 }
 
 /* The order of the loads is part of the protocol: open, seen, horizon, submitted. */
-static void horizon_update(struct horizon *h, struct submission_queue *sq)
+static HZ_FROZEN void horizon_update(struct horizon *h, struct submission_queue *sq)
 {
 	const struct completion_ring *ring = &sq->cq->ring;
 	uint64_t seen, horizon_ns, pending, key_ns = IMPOSSIBLE_NS;
@@ -194,7 +194,7 @@ static void note_opening(struct horizon *h, struct submission_queue *sq)
 	host_store64(&sq->clock->opened_ns, now_ns > h->reach_ns ? now_ns - h->reach_ns : 0);
 }
 
-static __attribute__((noinline)) bool find_opened_among(struct horizon *h)
+static HZ_FROZEN __attribute__((noinline)) bool find_opened_among(struct horizon *h)
 {
 	uint64_t found, before = h->open_mask;
 
@@ -226,7 +226,7 @@ static void hear_link(struct horizon *h)
 }
 
 /* A turn only hears the link; it acts on an overdue message only, since the time of acting must not depend on the time of arrival. */
-static void horizon_listen(struct host_view *view, bool idle)
+static HZ_FROZEN void horizon_listen(struct host_view *view, bool idle)
 {
 	struct horizon *h = horizon_of(view);
 	bool due = host_beat(h->link->host) % TURNS_PER_LOOK == 0;
@@ -305,7 +305,7 @@ static void take_due(struct horizon *h, struct submission_queue *sq)
 	horizon_update(h, sq);
 }
 
-static __attribute__((noinline)) bool settle_due(struct horizon *h, uint64_t now_ns)
+static HZ_FROZEN __attribute__((noinline)) bool settle_due(struct horizon *h, uint64_t now_ns)
 {
 	for (;;) {
 		unsigned leaf = tournament_first(&h->next);
@@ -323,7 +323,7 @@ static __attribute__((noinline)) bool settle_due(struct horizon *h, uint64_t now
 }
 
 /* Mostly nothing is due: then it costs little to find out. */
-static bool horizon_settle(struct host_view *view)
+static HZ_FROZEN bool horizon_settle(struct host_view *view)
 {
 	struct horizon *h = horizon_of(view);
 	uint64_t now_ns = clock_now_ns();
@@ -382,7 +382,7 @@ static bool sleep_until(struct horizon *h, uint64_t until_ns, uint64_t deadline_
 
 /* Wait, without leaving the freeze between two waits, until there is work other than to look at the host. A busy turn waits too: that
  * ends at once if there is more to do, and a turn in vain would cost as much as an event. */
-static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns)
+static HZ_FROZEN void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns)
 {
 	struct horizon *h = horizon_of(view);
 	bool go_on = true;
@@ -406,7 +406,7 @@ static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns
 }
 
 /* Blocks, with device time standing, until the host has consumed completion `number`; false if the controller was reset meanwhile. */
-static bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t number)
+static HZ_FROZEN bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t number)
 {
 	rouse(h, cq);
 	for (unsigned look = 0;; look++) {
@@ -434,7 +434,7 @@ static uint64_t free_ns(const struct completion_queue *cq, uint64_t number)
 
 /* The oldest entry is free, and with it every further one free by now: the next completions need not ask. A queue that was closed may
  * have unread entries. noinline: a freeze begins and ends in one place (tests/vclock/test_freeze.py). */
-static __attribute__((noinline)) bool free_entries(struct horizon *h, struct completion_queue *cq)
+static HZ_FROZEN __attribute__((noinline)) bool free_entries(struct horizon *h, struct completion_queue *cq)
 {
 	struct completion_ring *ring = &cq->ring;
 	uint64_t now_ns = clock_now_ns(), last = ring->freed;
@@ -486,10 +486,10 @@ static bool horizon_make_room(struct host_view *view, struct completion_queue *c
 	return freed;
 }
 
-static void horizon_fetched(struct host_view *view, struct submission_queue *sq) { horizon_update(horizon_of(view), sq); }
+static HZ_FROZEN void horizon_fetched(struct host_view *view, struct submission_queue *sq) { horizon_update(horizon_of(view), sq); }
 
 /* At a ready queue the fetch will look. */
-static void horizon_completed(struct host_view *view, struct submission_queue *sq)
+static HZ_FROZEN void horizon_completed(struct host_view *view, struct submission_queue *sq)
 {
 	struct horizon *h = horizon_of(view);
 
