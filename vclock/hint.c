@@ -18,14 +18,13 @@
 #include "schedule/token.h"
 #include "wait.h"
 
-void vc_show_now(struct vc_hart *h) { h->slot->now_ns = vc_cycles_to_ns(vc_clock(h)); }
-
 static void charge_time(struct vc_hart *h)
 {
 	uint64_t cycles = vc_duration_cycles(h->slot->arg0);
 
 	h->base += cycles;
 	h->charged += cycles;
+	vc_show_frozen(h);
 }
 
 /* The reservation is used up whether the SC succeeds or fails. */

@@ -10,8 +10,6 @@ void vc_before(struct vc_hart *h, enum vc_kind kind);
 /* True for FREEZE, THAW and NOW if no option wants more of them than vc_freeze, vc_thaw and
  * vc_show_now. */
 bool vc_hint_is_simple(enum vc_kind kind);
-/* NOW: the hart's device time into its slot. */
-void vc_show_now(struct vc_hart *h);
 
 /* Bulk work of a hart with a frozen clock (vclock_abi.h: WINDOW, COPY, FILL, LANES), done by the
  * host. */

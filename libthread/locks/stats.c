@@ -90,7 +90,7 @@ HZ_FROZEN void lt_lock_stats_released(struct lt_lock_stats *stats, bool shared)
 
 	if (!stats->hold)
 		return;
-	ns = clock_now_ns() - counters->acquired_ns;
+	ns = clock_frozen_ns() - counters->acquired_ns;
 	counters->hold_ns += ns;
 	if (ns > counters->hold_max_ns)
 		counters->hold_max_ns = ns;

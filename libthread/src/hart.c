@@ -86,7 +86,7 @@ static HZ_FROZEN __attribute__((noinline)) uint64_t idle_begins(struct hart *h, 
 {
 	uint64_t own_ns = lt_hart_deadline(h);
 
-	h->idle_from_ns = clock_now_ns();
+	h->idle_from_ns = clock_frozen_ns();
 	h->unlooked = 0;
 	return own_ns < deadline_ns ? own_ns : deadline_ns;
 }
@@ -95,7 +95,7 @@ static HZ_FROZEN __attribute__((noinline)) uint64_t idle_begins(struct hart *h, 
  * decision there: its engines run in the next turn. */
 static HZ_FROZEN __attribute__((noinline)) bool idle_ends(struct hart *h)
 {
-	h->times->idle_ns += clock_now_ns() - h->idle_from_ns;
+	h->times->idle_ns += clock_frozen_ns() - h->idle_from_ns;
 	return h->taken || h->hook || h->stepped || !engines_run(h) || lt_mail_known(h);
 }
 
@@ -118,7 +118,13 @@ static inline void wait_for_mail(struct hart *h, uint64_t deadline_ns)
 	} while (!over);
 }
 
-HZ_FROZEN void lt_hart_wait(uint64_t deadline_ns) { wait_for_mail(lt_hart_self(), deadline_ns); }
+HZ_FROZEN bool lt_hart_wait(uint64_t deadline_ns)
+{
+	struct hart *h = lt_hart_self();
+
+	wait_for_mail(h, deadline_ns);
+	return lt_mail_known(h);
+}
 
 static bool run_engines(struct hart *h)
 {

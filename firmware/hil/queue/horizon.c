@@ -189,7 +189,7 @@ static HZ_FROZEN void horizon_update(struct horizon *h, struct submission_queue 
 /* Give the host the present device time. */
 static void note_opening(struct horizon *h, struct submission_queue *sq)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_frozen_ns();
 
 	host_store64(&sq->clock->opened_ns, now_ns > h->reach_ns ? now_ns - h->reach_ns : 0);
 }
@@ -261,7 +261,12 @@ static void run_admin(struct horizon *h)
 		h->queues->client->run_admin(h->queues->client->ctx);
 }
 
-static bool has_work(const struct horizon *h) { return h->queues->client->has_work(h->queues->client->ctx); }
+/* Only these two can be work; mostly neither is there. */
+static bool has_work(const struct horizon *h)
+{
+	return (h->queues->admin_wanted || h->queues->ready_mask) && h->queues->client->has_work(h->queues->client->ctx);
+}
+
 static bool is_quiet(const struct horizon *h) { return h->queues->client->is_quiet(h->queues->client->ctx); }
 
 /* Device time is about to stand for a host thread that may sleep until it has further completions (wake_at). The thread set that before
@@ -326,7 +331,7 @@ static HZ_FROZEN __attribute__((noinline)) bool settle_due(struct horizon *h, ui
 static HZ_FROZEN bool horizon_settle(struct host_view *view)
 {
 	struct horizon *h = horizon_of(view);
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_frozen_ns();
 
 	relays_hear(h->queues->relays, h->queues, h->life);
 	return tournament_first_key(&h->next) > now_ns || settle_due(h, now_ns);
@@ -363,7 +368,7 @@ static bool stand_by(struct horizon *h)
 			return true;
 		for (uint64_t rest = h->open_mask; rest; rest &= rest - 1)
 			horizon_update(h, &h->queues->sq[__builtin_ctzll(rest) + 1]);
-		if (tournament_first_key(&h->next) != TOURNAMENT_NEVER || (h->open_mask == 0 && clock_now_ns() < h->stand_ns))
+		if (tournament_first_key(&h->next) != TOURNAMENT_NEVER || (h->open_mask == 0 && clock_frozen_ns() < h->stand_ns))
 			return true;
 		if (!stand(h, look, bell))
 			return false;
@@ -373,11 +378,13 @@ static bool stand_by(struct horizon *h)
 /* Nothing is due before until_ns: sleeps. False: the turn is over. */
 static bool sleep_until(struct horizon *h, uint64_t until_ns, uint64_t deadline_ns)
 {
+	bool mail;
+
 	until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
-	lt_hart_wait(until_ns);
-	if (bell_heard(&h->queues->relays->bell))
+	mail = lt_hart_wait(until_ns);
+	if (mail && bell_heard(&h->queues->relays->bell))
 		return true;
-	return !lt_hart_knows_mail() && clock_now_ns() >= until_ns && until_ns != deadline_ns;
+	return !mail && clock_frozen_ns() >= until_ns && until_ns != deadline_ns;
 }
 
 /* Wait, without leaving the freeze between two waits, until there is work other than to look at the host. A busy turn waits too: that
@@ -394,11 +401,11 @@ static HZ_FROZEN void horizon_rest(struct host_view *view, bool busy, uint64_t d
 		if (!horizon_settle(view) || has_work(h) || lt_hart_knows_mail())
 			return;
 		until_ns = next_key(h);
-		if (until_ns <= clock_now_ns())
+		if (until_ns <= clock_frozen_ns())
 			continue;
-		if (!is_quiet(h) || until_ns != TOURNAMENT_NEVER)
+		if (until_ns != TOURNAMENT_NEVER || !is_quiet(h))
 			go_on = sleep_until(h, until_ns, deadline_ns);
-		else if (h->open_mask || clock_now_ns() >= h->stand_ns)
+		else if (h->open_mask || clock_frozen_ns() >= h->stand_ns)
 			go_on = stand_by(h);
 		else
 			go_on = sleep_until(h, h->stand_ns, deadline_ns);
@@ -437,7 +444,7 @@ static uint64_t free_ns(const struct completion_queue *cq, uint64_t number)
 static HZ_FROZEN __attribute__((noinline)) bool free_entries(struct horizon *h, struct completion_queue *cq)
 {
 	struct completion_ring *ring = &cq->ring;
-	uint64_t now_ns = clock_now_ns(), last = ring->freed;
+	uint64_t now_ns = clock_frozen_ns(), last = ring->freed;
 
 	while (last + 1 < ring->posted && free_ns(cq, last + 1) <= now_ns)
 		last++;
