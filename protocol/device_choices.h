@@ -198,7 +198,9 @@ enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
 	X(HZ_CLOCK_SMALL, "small", "a small in-order controller: `plain` with private caches and memory behind them") \
 	X(HZ_CLOCK_CLUSTERED, "clustered", "`small` with clusters of four harts, far from each other") \
 	X(HZ_CLOCK_SERVER, "server", "a processor of a server with two sockets") \
-	X(HZ_CLOCK_ROCKET, "rocket", "costs measured on the RTL of a Rocket of four cores")
+	X(HZ_CLOCK_ROCKET, "rocket", "costs measured on the RTL of a Rocket of four cores") \
+	X(HZ_CLOCK_MANYCORE, "manycore", "many simple cores on a mesh: Xeon Phi 7210, as in DeepFlash's experiments") \
+	X(HZ_CLOCK_ARM, "arm", "many fast cores on a mesh: Graviton2, with Neoverse N1")
 #define HZ_CLOCK_DATA_LIST(X) \
 	X(HZ_DATA_FREE, "free", "plain loads and stores cost their instruction only") \
 	X(HZ_DATA_MOVES, "moves", "they fetch lines as synchronising accesses do, but wait for no busy one") \

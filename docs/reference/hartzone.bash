@@ -120,6 +120,7 @@ _hartzone() {
 		"files --aged") files=0 ;;
 		"files --namespace") files=0 ;;
 		"files --cleaner") files=0 ;;
+		"files --page-cache") files=0 ;;
 		"files --out") files=1 ;;
 		"rocksdb --device") files=devices ;;
 		"rocksdb --workers") files=0 ;;
@@ -151,6 +152,7 @@ _hartzone() {
 		"sqlite --compute") files=0 ;;
 		"sqlite --namespace") files=0 ;;
 		"sqlite --cleaner") files=0 ;;
+		"sqlite --page-cache") files=0 ;;
 		"sqlite --out") files=1 ;;
 		"sqlite --record") files=1 ;;
 		"test --filter") files=0 ;;
@@ -196,9 +198,9 @@ _hartzone() {
 		'nvme') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach' ;;
 		'serve') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --nvme-tcp --open --name --lanes --transport --slow-down --record --list' ;;
 		'fio') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach' ;;
-		'files') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --size --count --small-files --reread --sync-every --aged --namespace --in-place --slack --cleaner --iotailor --copy-offload --out' ;;
+		'files') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --size --count --small-files --reread --sync-every --aged --namespace --in-place --slack --cleaner --iotailor --page-cache --copy-offload --out' ;;
 		'rocksdb') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach --power-cut-at --namespace --keys --sync-every --memtable --out --record --acked' ;;
-		'sqlite') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach --power-cut-at --compute --namespace --in-place --slack --cleaner --iotailor --copy-offload --stats --out --record' ;;
+		'sqlite') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach --power-cut-at --compute --namespace --in-place --slack --cleaner --iotailor --page-cache --copy-offload --stats --out --record' ;;
 		'test') words='--all --strict --filter --list' ;;
 		'bench') words='ftl nand rtl scaling trace vclock' ;;
 		'study') words='conzone-contention conzone-f2fs conzone-fig6a conzone-fig6b conzone-fig7 conzone-fig8 conzone-l2p-log conzone-readings conzone-sensitivity conzone-slc-gc conzone-zone-size lock-scaling mcmq-fig5 mcmq-fig6 mcmq-fig7 mcmq-table1 papers-side-by-side plp-capacitance plp-fig10 plp-fig11 plp-fig12 plp-fig13 trim-waf zms-multizone zms-random-read zms-random-write zms-sync-update zufs-fig4 zufs-fig7 zufs-fig8 zufs-fig9-10' ;;

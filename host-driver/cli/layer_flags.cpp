@@ -78,6 +78,14 @@ std::string take_cleaner(const std::string &text, std::optional<hz::fs::CleanerK
 	return {};
 }
 
+std::string take_page_cache(const std::string &text, uint64_t &out)
+{
+	const auto bytes = conf::parse_bytes(text);
+	out = bytes.value_or(0);
+	const bool fits = out >= 4096 && out <= uint64_t(64) << 30;
+	return fits ? std::string() : "takes a size from 4 KiB to 64 GiB, such as 64MiB, not '" + text + "'";
+}
+
 } // namespace
 
 void LayerFlags::add_to(CLI::App &command)
@@ -102,6 +110,11 @@ void LayerFlags::add_to(CLI::App &command)
 	add_flag(command, "--iotailor", ways.iotailor,
 		 "On zones: what is written to each waits in host memory until it is a superpage, or is synced, as IOTailor of ZMS does; "
 		 "commands have up to 512 KiB then, else 128");
+	add_option(
+		command, "--page-cache", "SIZE",
+		"Keep the blocks last read or written in host memory, as the page cache of a kernel does: 4 KiB to 64 GiB. Default: none, each "
+		"read goes to the device. E.g. --page-cache 64MiB",
+		[this](const std::string &text) { return take_page_cache(text, ways.page_cache); });
 	add_flag(command, "--copy-offload", ways.copy_offload, "On zones: the device itself moves what is cleaned (NVMe Copy)");
 }
 

@@ -14,11 +14,11 @@ FEW = 3 # lines, through which laws are drawn
 
 def looks(found):
     """line → how it is drawn: a colour for each way to divide the locks (or for each kind, if there is one way), dashes for each kind."""
-    ways = list(dict.fromkeys((line.granularity, line.architecture) for line in found))
+    ways = list(dict.fromkeys((line.granularity, line.architecture, line.load) for line in found))
     kinds = list(dict.fromkeys(line.kind for line in found))
     if len(ways) == 1:
         return {line: {"color": f"C{kinds.index(line.kind)}", "linestyle": "-"} for line in found}
-    return {line: {"color": f"C{ways.index((line.granularity, line.architecture))}", "linestyle": DASHES[kinds.index(line.kind) % len(DASHES)]}
+    return {line: {"color": f"C{ways.index((line.granularity, line.architecture, line.load))}", "linestyle": DASHES[kinds.index(line.kind) % len(DASHES)]}
             for line in found}
 
 
@@ -61,7 +61,7 @@ def stack(ax, name, line):
         ax.bar(at, heights, 0.7, bottom=below, label=use, color={"work": "#a9bccd", "idle": "#dddddd"}.get(use))
         below = [b + h for b, h in zip(below, heights)]
     ax.set_xticks(at, [str(workers) for workers, _ in line])
-    ax.set(xlabel="FTL workers", ylabel="workers", title=f"{name}: what the workers do")
+    ax.set(xlabel="FTL workers", ylabel="workers", title=name)
     ax.legend(frameon=False, fontsize=8)
 
 

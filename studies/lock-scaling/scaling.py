@@ -22,30 +22,32 @@ def locks(p):
     return 1 if "global" in p["instances"] else sum(p["instances"].values())
 
 
-Key = collections.namedtuple("Key", "kind granularity workers costs architecture") # of a point, in the order of its labels
+GROWING = "growing" # the usual load: a host thread for each worker
+Key = collections.namedtuple("Key", "kind granularity workers costs architecture load", defaults=[GROWING]) # of a point, in the order of its labels
 
 
-class Line(collections.namedtuple("Line", "kind granularity costs architecture")):
-    """Points that differ in their workers only."""
+class Line(collections.namedtuple("Line", "kind granularity costs architecture load", defaults=[GROWING])):
+    """Points that differ in their workers only, or in their workers and host threads."""
 
     @property
     def name(self):
         """Non-default properties, except costs."""
-        return " ".join([self.kind, *[word for word, usual in ((self.granularity, "device"), (self.architecture, "pipeline")) if word != usual]])
+        return " ".join([self.kind, *[word for word, usual in
+                                     ((self.granularity, "device"), (self.architecture, "pipeline"), (self.load, GROWING)) if word != usual]])
 
     @property
     def labels(self):
         """As in study.json."""
-        return {"lock": self.kind, "granularity": self.granularity, "costs": self.costs, "architecture": self.architecture}
+        return {"lock": self.kind, "granularity": self.granularity, "costs": self.costs, "architecture": self.architecture, "load": self.load}
 
     def key(self, workers):
         """Key of its point with this number of workers."""
-        return Key(self.kind, self.granularity, workers, self.costs, self.architecture)
+        return Key(self.kind, self.granularity, workers, self.costs, self.architecture, self.load)
 
 
 def line_of(key):
     key = Key(*key)
-    return Line(key.kind, key.granularity, key.costs, key.architecture)
+    return Line(key.kind, key.granularity, key.costs, key.architecture, key.load)
 
 
 def lines(measured):
@@ -124,7 +126,8 @@ def gains(measured, most):
 def gained(gain, line, most):
     verdict = ("the one lock is the limit" if gain.low > LIMITS else "that costs throughput" if gain.high < 1 else
                "that is not enough" if gain.high < LIMITS else "whether that helps is not proven")
-    what = ", ".join([line.kind, *[line.architecture] * (line.architecture != "pipeline"), *[f"costs {line.costs}"] * (line.costs != "default")])
+    what = ", ".join([line.kind, *[line.architecture] * (line.architecture != "pipeline"), *[f"costs {line.costs}"] * (line.costs != "default"),
+                      *[f"{line.load} load"] * (line.load != GROWING)])
     return (f"{what}, {most} workers: {DIVIDED[line.granularity]} in place of one lock for the whole FTL, all else equal, gives {gain.mean:.2f} times the "
             f"throughput ({gain.low:.2f} to {gain.high:.2f}, 95 % over the seeds): {verdict}.")
 
@@ -149,8 +152,9 @@ def conclusions(measured, seeds, limits=None):
 
 
 def of_others(line):
-    """What is fixed in a comparison, where it is not as usual."""
+    """What all lines of a comparison have, where it is not as usual."""
     fixed = [f"granularity {line.granularity}"] * (line.granularity not in (None, "device")) + [line.architecture] * (line.architecture not in (None, "pipeline"))
+    fixed += [f"{line.load} load"] * (line.load != GROWING)
     return (f" of {line.kind}" if line.kind else "") + (f" ({', '.join(fixed)})" if fixed else "")
 
 

@@ -3,6 +3,7 @@
 """How far does the firmware scale with FTL workers, and which lock takes the rest?"""
 import argparse
 import collections
+import itertools
 import pathlib
 import sys
 
@@ -20,6 +21,7 @@ from common.sweep import Point  # noqa: E402
 NAME = "lock-scaling"
 KINDS = schema.excluding_lock_kinds()
 GRANULARITIES = ("device", "global", "class", "sharded", "fine", "owner")
+LOADS = (scaling.GROWING, "fixed")
 ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
 COHERENCE = ("local", "remote", "far", "memory", "occupancy", "wake", "ipi")  # keys of the device file's clock section
 
@@ -55,7 +57,10 @@ def without_nulls(values):
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
-    arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts; as many host threads")
+    arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts")
+    arguments.add_names(p, "--load", LOADS, scaling.GROWING,
+                        "how many host threads there are: as many as workers (growing: weak scaling), or at each number of workers as many as "
+                        "at the most of them (fixed: strong scaling); growing,fixed: both, side by side")
     arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface in the pipeline")
     arguments.add_names(p, "--architecture", ARCHITECTURES, "pipeline",
                         "who serves the queue pairs: harts of the host interface (pipeline), or each worker its own (completion)")
@@ -102,27 +107,23 @@ def device_of(args, kind, granularity, workers, costs, architecture):
     return device
 
 
-def workload_of(args, workers, seed):
+def workload_of(args, workers, load, seed):
     workload = without_nulls(runs.merged(runs.merged(runs.load_yaml("workloads", args.workload), case_of(args, "workload")),
-                                         {"threads": workers, "seed": seed}))
+                                         {"threads": workers if load == scaling.GROWING else max(args.workers), "seed": seed}))
     if args.quick: # half of a case's commands, enough for its purpose
         workload["common"]["total_ops"] = case_of(args, "workload").get("common", {}).get("total_ops", 400) // 2
     return workload
 
 
 def points(args):
-    def named(granularity, costs, architecture):
-        """Non-default properties."""
-        return [word for word, usual in ((granularity, "device"), (architecture, "pipeline"), (costs, "default")) if word != usual]
-
-    def point(costs, architecture, granularity, kind, workers):
-        folder, name = [kind, str(workers), *named(granularity, costs, architecture)], [kind, f"{workers} workers"]
-        name += named(granularity, "default", architecture) + [f"costs {costs}"] * (costs != "default")
-        return Point({"lock": kind, "granularity": granularity, "workers": workers, "costs": costs, "architecture": architecture}, ", ".join(name),
+    def point(load, costs, architecture, granularity, kind, workers):
+        unusual = [word for word, usual in ((granularity, "device"), (architecture, "pipeline"), (load, scaling.GROWING)) if word != usual]
+        folder = [kind, str(workers), *unusual, *[costs] * (costs != "default")]
+        name = ", ".join([kind, f"{workers} workers", *unusual, *[f"costs {costs}"] * (costs != "default")])
+        return Point({"lock": kind, "granularity": granularity, "workers": workers, "costs": costs, "architecture": architecture, "load": load}, name,
                      [("-".join([*folder, str(seed)]), device_of(args, kind, granularity, workers, costs, architecture),
-                       workload_of(args, workers, seed)) for seed in args.seeds])
-    return [point(costs, architecture, granularity, kind, workers) for costs in args.costs for architecture in args.architecture
-            for granularity in args.granularity for kind in args.locks for workers in args.workers]
+                       workload_of(args, workers, load, seed)) for seed in args.seeds])
+    return [point(*axes) for axes in itertools.product(args.load, args.costs, args.architecture, args.granularity, args.locks, args.workers)]
 
 
 def check(result, folder):
@@ -208,7 +209,7 @@ def figures(_, measured):
 
 def labels(measured):
     """(place in a point's key, name) of the informative ones."""
-    names = (("lock", None), ("granularity", "device"), ("workers", None), ("costs", "default"), ("architecture", "pipeline"))
+    names = (("lock", None), ("granularity", "device"), ("workers", None), ("costs", "default"), ("architecture", "pipeline"), ("load", scaling.GROWING))
     return [(at, name) for at, (name, usual) in enumerate(names) if {key[at] for key in measured} != {usual}]
 
 
@@ -242,8 +243,8 @@ def facts(args):
 def explained(args, line, workers):
     """Experiment at one point; None: some of its runs are missing."""
     point = [line.kind, line.granularity, workers, line.costs, line.architecture]
-    options = argparse.Namespace(out=args.out / "explain" / "-".join(map(str, point)), seeds=args.seeds, change=10, costs="groups", resume=args.resume)
-    found = experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, args.seeds[0]))
+    options = argparse.Namespace(out=args.out / "explain" / "-".join(map(str, [*point, line.load])), seeds=args.seeds, change=10, costs="groups", resume=args.resume)
+    found = experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, line.load, args.seeds[0]))
     found.run()
     return found if found.complete() else None
 

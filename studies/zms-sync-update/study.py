@@ -16,14 +16,17 @@ WAYS = {BASELINE: ("--in-place",), APPEND: (), BUDGET: ("--in-place",)}
 UPDATES = "4 KiB and a sync"
 JOURNALS = {"SQLite, rollback journal": "delete", "SQLite, write-ahead log": "wal"}
 LOADS = (UPDATES, *JOURNALS)
+INSERT = "insert into t(v) values(hex(randomblob(50)));"
+PAGE_CACHE = "64MiB" # as on a host, what SQLite just wrote is not read from the device
 
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
-    arguments.add_number(p, "--inserts", 10, 100000, 1000, "inserts, a transaction each, and as many updates of 4 KiB")
+    arguments.add_number(p, "--inserts", 10, 100000, 1000, "inserts with a rollback journal, a transaction each, and as many updates of 4 KiB")
+    arguments.add_number(p, "--log-inserts", 10, 1000000, 20000, "inserts with a write-ahead log, which begins anew after 1,000 pages")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    return arguments.quickly(args, inserts=100)
+    return arguments.quickly(args, inserts=100, log_inserts=3000)
 
 
 def device(way):
@@ -32,11 +35,17 @@ def device(way):
     return block.of(zoned, ZONES + 1, zms.CONVENTIONAL_SPARE) if way == BASELINE else zoned
 
 
+def inserts(args, load):
+    return args.log_inserts if JOURNALS.get(load) == "wal" else args.inserts
+
+
 def words_of(args, load, way, seed):
     if load == UPDATES:
         return ("files", "update", "--size", 1, "--count", args.inserts, "--seed", seed, *WAYS[way])
-    sql = f"pragma journal_mode={JOURNALS[load]}; create table t(k integer primary key, v text);" + "insert into t(v) values(hex(randomblob(50)));" * args.inserts
-    return ("sqlite", "--seed", seed, *WAYS[way], "mobibench.db", sql)
+    begin = f"pragma journal_mode={JOURNALS[load]}; create table t(k integer primary key, v text);"
+    # From a pipe of the shell: a command line holds some 2,600 inserts.
+    return ("sqlite", "--seed", seed, "--page-cache", PAGE_CACHE, *WAYS[way], "mobibench.db", begin,
+            f".read '|yes \"{INSERT}\" | head -n {inserts(args, load)}'")
 
 
 def points(args):
@@ -71,7 +80,7 @@ def figures(args, measured):
     out = []
     for load in LOADS:
         elapsed = {way: measured.value((load, way), "elapsed_ms") for way in WAYS}
-        rates = {way: 1e3 * args.inserts / ms if ms else None for way, ms in elapsed.items()}
+        rates = {way: 1e3 * inserts(args, load) / ms if ms else None for way, ms in elapsed.items()}
         out += [report.figure(f"{load}, {way}", rates[way], "/s") for way in WAYS]
         out += [report.figure(f"{load}, {what}, {way}", measured.value((load, way), field), "") for way in WAYS
                 for what, field in (("blocks in place", "in_place"), ("over budget", "over_budget"), ("inodes and maps", "nodes"))]
@@ -91,12 +100,11 @@ def rows(figure):
 
 
 def directions(figure):
-    for load in LOADS[:2]:
+    for load in LOADS:
         yield f"appending costs: {load}", figure(f"{load}, {APPEND} against the block device") < -3
         yield f"with a budget nothing is lost: {load}", figure(f"{load}, {BUDGET} against the block device") > -5
         yield f"as no inode is written: {load}", figure(f"{load}, inodes and maps, {BUDGET}") < figure(f"{load}, inodes and maps, {APPEND}")
         yield f"the budget is used: {load}", figure(f"{load}, blocks in place, {BUDGET}") > 0
-    yield "a log is appended to on every device", abs(figure(f"{LOADS[2]}, {BUDGET} against the block device")) < 25
 
 
 def show(measured):

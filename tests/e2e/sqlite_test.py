@@ -83,8 +83,21 @@ class Sqlite(unittest.TestCase):
         self.assertGreater(copied["device"]["copy"]["count"], 0)
         self.assertLess(copied["device"]["read"]["bytes"], cleaned["device"]["read"]["bytes"], "what moves does not come to the host")
 
+    def test_what_is_in_the_page_cache_is_not_read_from_the_device(self):
+        load = ("a.db", "PRAGMA cache_size=10;" + TABLE + "".join(f"INSERT INTO t VALUES({i}, randomblob(60000));" for i in range(60)) + "SELECT sum(length(hex(v))) FROM t;" * 3)
+        plain, cached, small = (self.result("--device", "conzone-f2fs", *flags, *load) for flags in ((), ("--page-cache", "64MiB"), ("--page-cache", "64KiB")))
+        self.assertEqual((plain["page_cache"], plain["layer"]["page_cache"], cached["layer"]["page_cache"]), (None, 0, 64 << 20))
+        self.assertEqual(cached["files"], plain["files"])
+        self.assertGreater(cached["page_cache"]["hits"], 1000)
+        mounting = [4096 * run["page_cache"]["misses"] - run["device"]["read"]["bytes"] for run in (cached, small)]
+        self.assertEqual(*mounting)
+        self.assertLess(mounting[0], 256 * 1024)
+        self.assertLess(cached["device"]["read"]["bytes"], small["device"]["read"]["bytes"])
+        self.assertLessEqual(small["device"]["read"]["bytes"], plain["device"]["read"]["bytes"])
+
     def test_ways_that_a_device_or_a_trace_does_not_have(self):
-        for words, sentence in ((("small-legacy", "--iotailor"), "block namespace"), (("small-legacy", "--copy-offload"), "copies nothing by itself"),
+        for words, sentence in ((("small-mixed", "--page-cache", "1KiB"), "from 4 KiB to 64 GiB"),
+                                (("small-legacy", "--iotailor"), "block namespace"), (("small-legacy", "--copy-offload"), "copies nothing by itself"),
                                 (("small-mixed", "--copy-offload", "--record", "a.hzt"), "leave out --record or --copy-offload"),
                                 (("small-mixed", "--cleaner", "nosuch=1"), "takes off, on, or knobs")):
             run = self.call("--device", *words, "a.db", "SELECT 1")

@@ -8,6 +8,7 @@
 
 #include "apps/hzfs/file_layer.hpp"
 #include "memory_device.hpp"
+#include "storage/cached_device.hpp"
 #include "storage/tailored_device.hpp"
 
 namespace hz::fs {
@@ -18,6 +19,7 @@ struct Bed {
 	Options options;
 	uint64_t in_place_budget = 0;
 	uint64_t superpage = 0; // blocks of an IOTailor superpage; 0: none
+	size_t cached = 0;      // blocks of the page cache; 0: none
 };
 
 // Always at work, a small stretch at a time.
@@ -37,6 +39,12 @@ inline const Bed beds[] = {
 	 {.checkpoint_every = 12, .dirty_blocks = 12, .copy_offload = true, .background = eager},
 	 0,
 	 3},
+	{"zones_cached",
+	 {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16},
+	 {.in_place = true, .checkpoint_every = 12, .dirty_blocks = 12, .copy_offload = true, .background = eager},
+	 2,
+	 3,
+	 24},
 	{"zones_in_place",
 	 {.zones = 30, .capacity = 8, .max_active = 6, .plain = 16},
 	 {.in_place = true, .checkpoint_every = 12, .dirty_blocks = 12},
@@ -44,6 +52,7 @@ inline const Bed beds[] = {
 	{"block", {.plain = 244}, {.checkpoint_every = 12, .dirty_blocks = 12}},
 	{"block_in_place", {.plain = 244}, {.in_place = true, .checkpoint_every = 12, .dirty_blocks = 12}},
 	{"block_slack", {.plain = 244}, {.slack = true, .checkpoint_every = 12, .dirty_blocks = 12}},
+	{"block_cached", {.plain = 244}, {.slack = true, .checkpoint_every = 12, .dirty_blocks = 12}, 0, 0, 24},
 };
 inline void PrintTo(const Bed &bed, std::ostream *out) { *out << bed.name; }
 
@@ -51,16 +60,20 @@ inline void PrintTo(const Bed &bed, std::ostream *out) { *out << bed.name; }
 class Below {
 public:
 	Below(store::ZonedDevice &device, const Bed &bed)
-		: device_(device), tailored_(device, std::max<uint64_t>(bed.superpage, 1)), is_(bed.superpage)
+		: device_(device), tailored_(device, std::max<uint64_t>(bed.superpage, 1)),
+		  cached_(bed.superpage ? tailored_ : device, std::max<size_t>(bed.cached, 1)), is_tailored_(bed.superpage),
+		  is_cached_(bed.cached)
 	{
 	}
-	operator store::ZonedDevice &() { return is_ ? tailored_ : device_; }
+	operator store::ZonedDevice &() { return is_cached_ ? cached_ : is_tailored_ ? tailored_ : device_; }
 	const store::TailorCounters &counters() const { return tailored_.counters(); }
+	const store::CacheCounters &cache() const { return cached_.counters(); }
 
 private:
 	store::ZonedDevice &device_;
 	store::TailoredDevice tailored_;
-	bool is_;
+	store::CachedDevice cached_;
+	bool is_tailored_, is_cached_;
 };
 
 inline store::Bytes some_bytes(size_t count, uint64_t seed)

@@ -13,7 +13,7 @@ import unittest.mock
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling")]
 import scaling  # noqa: E402
-from common import arguments, report, sweep, usl  # noqa: E402
+from common import arguments, page as page_module, report, sweep, usl  # noqa: E402
 from common.page import Page  # noqa: E402
 
 
@@ -91,6 +91,16 @@ class Conclusions(unittest.TestCase):
         for line in ("Granularities of mcs at 2 workers, costs default: fine > global.", "Kinds (granularity global) at 2 workers, costs default: mcs > tas.",
                      "Kinds (granularity fine) at 2 workers, costs default: mcs = tas."):
             self.assertIn(line, told)
+
+    def test_a_load_that_grows_and_one_that_is_fixed_are_lines_of_their_own(self):
+        measured = {("mcs", "device", n, "default", "pipeline", load): point([kiops * n ** power, kiops * n ** power + 0.1])
+                    for load, kiops, power in (("growing", 100.0, 0.5), ("fixed", 300.0, 0.0)) for n in (1, 4)}
+        self.assertEqual([line.name for line in scaling.lines(measured)], ["mcs", "mcs fixed"])
+        self.assertEqual([line.labels["load"] for line in scaling.lines(measured)], ["growing", "fixed"])
+        said = "\n".join(scaling.conclusions(measured, [1, 2]))
+        self.assertIn("mcs, costs default: 4 workers reach 2.00 times the throughput of 1.", said)
+        self.assertIn("mcs fixed, costs default: 4 workers reach 1.00 times the throughput of 1.", said)
+        self.assertNotIn("Kinds", said, "loads are not compared with each other")
 
     def test_architectures_are_compared_where_all_else_is_the_same(self):
         speed = {("mcs", "pipeline"): 1.0, ("mcs", "completion"): 2.0, ("tas", "pipeline"): 1.0, ("tas", "completion"): 1.0}
@@ -176,8 +186,10 @@ class Output(unittest.TestCase):
         for shown in ("<title>a &lt; b</title>", "of &lt;script&gt;", "x &amp; y", "<td>&lt;td&gt;</td><td>1,234.5</td>",
                       f'<td class="long">of {"f" * 25}</td><td>100,000,000,000,000,000</td>'):
             self.assertIn(shown, text)
+        own = f"<script>{page_module.TABLES}</script>"
+        self.assertEqual(text.count(own), 1)
         for word in ("http", "src=", "<script", "@import"):
-            self.assertNotIn(word, text)
+            self.assertNotIn(word, text.replace(own, ""))
 
     def test_points_become_columns(self):
         points = [{"name": "a, b", "n": 1, "time": {"work": 0.5}, "by_seed": [1, 2]}, {"name": "c", "n": 2, "time": {"idle": 1.0}}]

@@ -6,6 +6,7 @@ import html
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -49,7 +50,7 @@ class LockScaling(unittest.TestCase):
             self.assertEqual(drawn, set() if "--no-pictures" in arguments else {"lock-scaling.png", "report.html"})
             if drawn:
                 self.assertGreater((pathlib.Path(folder) / "lock-scaling.png").stat().st_size, 1000)
-                self.page = (pathlib.Path(folder) / "report.html").read_text()
+                self.page = re.sub("<script.*?</script>", "", (pathlib.Path(folder) / "report.html").read_text(), flags=re.S)
             self.lines = (pathlib.Path(folder) / "study.csv").read_text().splitlines()
             return json.loads((pathlib.Path(folder) / "study.json").read_text())
 
@@ -183,6 +184,14 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(points["pipeline", 8]["busy"]["hil"], 0.35)
         self.assertIn("mcs completion, 8 workers", {figure["name"].partition("throughput, ")[2] for figure in found["figures"]})
         self.assertIn("mcs completion", self.page)
+
+    def test_loads(self):
+        found = self.run_once("--workers", "1,4", "--locks", "mcs", "--load", "growing,fixed", "--case", "read-ram", "--no-pictures")
+        points = {(p["load"], p["workers"]): p for p in found["points"]}
+        self.assertEqual(set(points), {(load, workers) for load in ("growing", "fixed") for workers in (1, 4)})
+        self.assertEqual(points["growing", 4]["digests"], points["fixed", 4]["digests"], "with the most workers both are the same")
+        self.assertGreater(points["fixed", 1]["read_mean_us"], 2 * points["growing", 1]["read_mean_us"], "four threads wait for one worker")
+        self.assertIn("mcs fixed, costs default: 4 workers reach", self.printed)
 
     def test_shards(self):
         found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "class,sharded", "--shards", "2", "--no-pictures")

@@ -228,7 +228,8 @@ class Options(ProbeCase):
         for preset, expected in (("default", ("free", "queue", 0, 0, 40)), ("plain", ("moves", "queue", 0, 0, 40)),
                                  ("small", ("moves", "queue", 0, 32768, 120)), ("single", ("moves", "queue", 0, 32768, 120)),
                                  ("clustered", ("moves", "queue", 4, 32768, 120)),
-                                 ("server", ("moves", "merge", 14, 262144, 270))):
+                                 ("server", ("moves", "merge", 14, 262144, 270)), ("manycore", ("moves", "merge", 0, 32768, 170)),
+                                 ("arm", ("moves", "merge", 0, 1048576, 203))):
             with self.probe("charge", 1, options=[f"preset={preset}"]) as m:
                 self.assertEqual(m.run(), 0, m.output)
                 p = m.report()["parameters"]

@@ -35,6 +35,7 @@ json run(Controller &controller, const FilesOptions &options)
 		    {"result", result},
 		    {"files", stack.files()},
 		    {"iotailor", stack.iotailor()},
+		    {"page_cache", stack.page_cache()},
 		    {"device", store::json_of(job.account())},
 		    {"digest", device.digest()}};
 	out.update(json_of(work));

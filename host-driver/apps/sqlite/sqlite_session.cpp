@@ -72,6 +72,7 @@ void SqliteSession::report()
 			   {"device", store::json_of(account)},
 			   {"files", stack_->files()},
 			   {"iotailor", stack_->iotailor()},
+			   {"page_cache", stack_->page_cache()},
 			   {"digest", device_->digest()}},
 			  options_.out + "/sqlite.json");
 }

@@ -47,16 +47,20 @@ FileStack::FileStack(Controller &controller, store::HartzoneDevice &device, cons
 	hz_namespace_shape(&controller.machine().config(), ways.nsid - 1, &shape);
 	if (ways.iotailor)
 		tailored_.emplace(device, shape.superpage_sectors);
-	layer_.emplace(ways.iotailor ? static_cast<store::ZonedDevice &>(*tailored_) : device,
-		       Options{.in_place = ways.in_place,
-			       .slack = ways.slack,
-			       .copy_offload = ways.copy_offload,
-			       .background = ways.cleaner,
-			       .clock = [&device] { return device.now_ns(); }});
+	store::ZonedDevice *below = ways.iotailor ? static_cast<store::ZonedDevice *>(&*tailored_) : &device;
+	if (ways.page_cache)
+		below = &cached_.emplace(*below, ways.page_cache / store::block_bytes);
+	layer_.emplace(*below, Options{.in_place = ways.in_place,
+				       .slack = ways.slack,
+				       .copy_offload = ways.copy_offload,
+				       .background = ways.cleaner,
+				       .clock = [&device] { return device.now_ns(); }});
 }
 
 json FileStack::files() { return json_of(layer_->counters(), layer_->space()); }
 
 json FileStack::iotailor() { return tailored_ ? json_of(tailored_->counters()) : json(); }
+
+json FileStack::page_cache() { return cached_ ? json{{"hits", cached_->counters().hits}, {"misses", cached_->counters().misses}} : json(); }
 
 } // namespace hz::fs

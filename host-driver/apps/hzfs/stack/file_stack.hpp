@@ -1,5 +1,5 @@
-// FileStack: the file layer on a device, optionally with IOTailor in between; and its counters as
-// JSON.
+// FileStack: the file layer on a device, optionally with IOTailor and a page cache in between; and
+// its counters as JSON.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include "apps/hzfs/stack/layer_ways.hpp"
 #include "apps/hzfs/file_layer.hpp"
+#include "storage/cached_device.hpp"
 #include "storage/queue/hartzone_device.hpp"
 #include "storage/tailored_device.hpp"
 
@@ -23,11 +24,13 @@ public:
 	FileStack(Controller &controller, store::HartzoneDevice &device, const LayerWays &ways);
 
 	FileLayer &layer() { return *layer_; }
-	nlohmann::json files();    // of the layer
-	nlohmann::json iotailor(); // null: there is none
+	nlohmann::json files();      // of the layer
+	nlohmann::json iotailor();   // null: there is none
+	nlohmann::json page_cache(); // null: there is none
 
 private:
 	std::optional<store::TailoredDevice> tailored_;
+	std::optional<store::CachedDevice> cached_;
 	std::optional<FileLayer> layer_;
 };
 

@@ -13,6 +13,7 @@ namespace hz::fs {
 struct LayerWays {
 	uint32_t nsid = 1; // of the namespace with the files
 	bool in_place = false, slack = false, copy_offload = false, iotailor = false;
+	uint64_t page_cache = 0;               // bytes of blocks kept in host memory; 0: none
 	std::optional<CleanerKnobs> cleaner{}; // in the background
 };
 
@@ -21,11 +22,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CleanerKnobs, no_gc, boost, vali
 
 inline void to_json(nlohmann::json &out, const LayerWays &ways)
 {
-	out = {{"nsid", ways.nsid},
-	       {"in_place", ways.in_place},
-	       {"slack", ways.slack},
-	       {"copy_offload", ways.copy_offload},
-	       {"iotailor", ways.iotailor}};
+	out = {{"nsid", ways.nsid},         {"in_place", ways.in_place},    {"slack", ways.slack}, {"copy_offload", ways.copy_offload},
+	       {"iotailor", ways.iotailor}, {"page_cache", ways.page_cache}};
 	if (ways.cleaner)
 		out["cleaner"] = *ways.cleaner;
 }
@@ -37,6 +35,7 @@ inline void from_json(const nlohmann::json &in, LayerWays &ways)
 	ways.slack = in.value("slack", false);
 	ways.copy_offload = in.value("copy_offload", false);
 	ways.iotailor = in.value("iotailor", false);
+	ways.page_cache = in.value("page_cache", uint64_t(0));
 	if (in.contains("cleaner"))
 		ways.cleaner = in.at("cleaner").get<CleanerKnobs>();
 }
