@@ -43,7 +43,8 @@ enum hz_vc_hint {
 	HZ_VC_FLASH_READ,      /* its wait: cells from slot.arg0 to slot.arg1 ns, then the channel until slot.arg2; before the RUN */
 	HZ_VC_ENDS_READ,       /* successful: its completion is about to be posted */
 	HZ_VC_ENDS_WRITE,
-	HZ_VC_END = 0x1ff, /* the run is over: the next instruction powers the machine off */
+	HZ_VC_STAY = 0x130, /* inside FREEZE: plain accesses of this hart are no order points before its next FREEZE */
+	HZ_VC_END = 0x1ff,  /* the run is over: the next instruction powers the machine off */
 };
 /* TAKE counts as LR, WRS.STO and, when there is something, AMOSWAP.AQRL: so a look in vain need not run the hart. The word is 8-byte
  * aligned and in RAM. COPY, FILL and LANES are work of hardware while the clock stands. The plugin does it at the host's speed and sets

@@ -1,6 +1,6 @@
 # Extension folder (./hartzone build --with DIR, docs/extend.md): adds lines to the lists of lock
 # kinds and of device keys, policies of garbage collection, and their C files. The lists include the
-# files named by the definitions below.
+# files named by the definitions below. C files in DIR/ftl are an FTL (docs/guide/own-ftl.md).
 # SPDX-License-Identifier: BSD-3-Clause
 if(HZ_WITH)
 	foreach(list lock_kinds device_fields)
@@ -39,4 +39,17 @@ function(hz_with_sources)
 		target_link_libraries(hz_libthread PUBLIC hz_with)
 		target_link_libraries(hz_ftl PUBLIC hz_with)
 	endif()
+endfunction()
+
+# hz_with_ftl(VARIABLE): the C files of the folder's own FTL. Its image has the folder's name.
+function(hz_with_ftl variable)
+	set(sources)
+	if(HZ_WITH)
+		file(GLOB sources CONFIGURE_DEPENDS ${HZ_WITH}/ftl/*.c)
+		get_filename_component(name ${HZ_WITH} NAME)
+	endif()
+	if(sources AND (name STREQUAL firmware OR NOT name MATCHES "^[A-Za-z0-9._-]+$"))
+		message(FATAL_ERROR "${HZ_WITH}: the image is named after the folder of the FTL: rename the folder, to letters, digits, dots, dashes and not firmware")
+	endif()
+	set(${variable} ${sources} PARENT_SCOPE)
 endfunction()

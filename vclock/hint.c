@@ -91,6 +91,7 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_LOCK: vc_line_lock_event(h); return vc_ledger_event(h);
 	case VC_HAD: return vc_logical_had(h);
 	case VC_REQUEST: return vc_request_event(h);
+	case VC_STAY: h->stays = true; return;
 	case VC_END: return vc_end_run(h, "end");
 	case VC_GATE: return vc_gate(h);
 	case VC_FENCE: return vc_race_fence(h);
@@ -217,7 +218,7 @@ static void access_line(struct vc_hart *h, uint64_t pc, uint64_t address, bool w
 	if (!copies)
 		return;
 	if (!vc_cache_hit(h, copies, write)) {
-		if (vc.options.data != HZ_DATA_ORDERED || in_turn(h, pc, address, write))
+		if (vc.options.data != HZ_DATA_ORDERED || h->stays || in_turn(h, pc, address, write))
 			vc_line_data(h, address, write);
 	} else if (write && !copies->dirty) {
 		copies->dirty = true;

@@ -196,6 +196,8 @@ static enum vc_kind hint_kind(uint32_t imm)
 
 	if (imm >= HZ_VC_SYNC && imm - HZ_VC_SYNC < sizeof(kinds))
 		return (enum vc_kind)kinds[imm - HZ_VC_SYNC];
+	if (imm == HZ_VC_STAY)
+		return vc.options.data == HZ_DATA_ORDERED ? VC_STAY : VC_PLAIN;
 	if (imm >= HZ_VC_HAD && imm - HZ_VC_HAD < HZ_VC_LOGICAL_LOCKS)
 		return vc.options.locks ? VC_HAD : VC_PLAIN;
 	return imm == HZ_VC_END ? VC_END : VC_PLAIN;

@@ -228,6 +228,7 @@ void vc_freeze(struct vc_hart *h)
 {
 	if (h->frozen++)
 		return;
+	h->stays = false;
 	h->base += (*h->retired - h->mark) * vc.options.cost.insn + h->retired[1];
 	h->mark = *h->retired;
 	h->freeze_pc = h->wait_pc;

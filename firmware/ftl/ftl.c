@@ -15,7 +15,6 @@
 #include "mount/mount.h"
 #include "places/places.h"
 #include "places/trims.h"
-#include "request/ftl_request.h"
 #include "request/io.h"
 #include "slc/slc.h"
 #include "zone/tables.h"

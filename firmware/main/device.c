@@ -6,7 +6,6 @@
 
 #include "boot.h"
 #include "config_check.h"
-#include "ftl/ftl_namespaces.h"
 #include "hil/ports/ports.h"
 #include "lt/hart.h"
 #include "main/controller_ops.h"
@@ -16,6 +15,7 @@
 #include "platform/fail.h"
 #include "platform/mmio.h"
 #include "platform/power.h"
+#include "port/ftl_namespaces.h"
 #include "tsu/tsu_keep.h"
 
 void device_set_state(struct device *device, enum hz_boot_state state)

@@ -3,11 +3,11 @@
 #ifndef MAIN_DEVICE_H
 #define MAIN_DEVICE_H
 
-#include "ftl/ftl_namespaces.h"
 #include "hil/hil.h"
 #include "platform/platform.h"
 #include "platform/vsock.h"
 #include "nand/nand_media.h"
+#include "port/ftl_namespaces.h"
 #include "tsu/tsu.h"
 
 struct device {

@@ -40,8 +40,10 @@ void MachineFlags::add_to(CLI::App &command, const std::string &usual)
 		"Keep the flash in this file, which is made if it is missing; the data in it stay. Default: a temporary one. E.g. --image disk.img");
 	add_count(command, "--seed", seed, 1, UINT32_MAX,
 		  "Seed of everything random, instead of those of device and workload files (there: 1). E.g. --seed 7");
-	add_text(command, "--firmware", firmware, "FILE",
-		 "Firmware image to boot (an ELF file). Default: the one that was built with this program");
+	add_text(
+		command, "--firmware", firmware, "FILE|FOLDER",
+		"Firmware image to boot (an ELF file), or the folder of an FTL, as given to ./hartzone build --with. Default: the one that was "
+		"built with this program. E.g. --firmware examples/minimal-ftl");
 	add_text(command, "--console", console, "FILE", "Write the firmware's console output to this file. E.g. --console console.txt");
 	for (const CLI::Option *option : command.get_options())
 		if (std::find(before.begin(), before.end(), option) == before.end())
@@ -81,10 +83,19 @@ std::string find_config(const char *option, const std::string &name, const std::
 		    (known.empty() ? "none" : "only " + known));
 }
 
-void require_firmware(const std::string &file)
+std::string firmware_image(const std::string &given)
 {
-	if (!file.empty() && !fs::is_regular_file(file))
-		throw Error("--firmware: there is no file " + file + ": ./hartzone build makes one");
+	if (!fs::is_directory(given)) {
+		if (!given.empty() && !fs::is_regular_file(given))
+			throw Error("--firmware: there is no file " + given + ": ./hartzone build makes one");
+		return given;
+	}
+	const fs::path whole = (fs::absolute(given) / "").lexically_normal().parent_path();
+	const fs::path image = locate_firmware().replace_filename(whole.filename().string() + ".elf");
+	if (!fs::is_directory(whole / "ftl") || !fs::is_regular_file(image))
+		throw Error("--firmware: the folder " + given + " has no image " + image.string() + ": ./hartzone build --with " + given +
+			    " makes one of the C files in its folder ftl");
+	return image.string();
 }
 
 MachineOptions MachineFlags::options() const
@@ -99,10 +110,9 @@ MachineOptions MachineFlags::options() const
 	o.virtual_clock = clock == "virtual";
 	if (!o.virtual_clock && !plugin_options.empty())
 		throw Error("--vclock changes the virtual clock: leave it out, or use --clock virtual");
-	require_firmware(firmware);
 	require_writable_file("--console", console);
 	o.nand_image = image;
-	o.firmware = firmware;
+	o.firmware = firmware_image(firmware);
 	o.plugin_options = plugin_options;
 	o.console_log = console;
 	return o;

@@ -28,8 +28,9 @@ private:
 	std::vector<const CLI::Option *> all_;
 };
 
-// --firmware names a file, or is not given.
-void require_firmware(const std::string &file);
+// The image that --firmware names: a file, or a folder with an FTL of its own, whose image has the
+// folder's name and lies beside ours (docs/guide/own-ftl.md). Empty if the option was not given.
+std::string firmware_image(const std::string &given);
 
 // The file named by an option: as given, below the data tree (session/machine/locate.hpp), or
 // NAME.yaml in `folder` of that tree ("configs/devices").

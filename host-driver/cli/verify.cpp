@@ -39,12 +39,11 @@ hz_device_config device_of(const VerifyFlags &flags)
 
 MachineOptions machine_of(const VerifyFlags &flags)
 {
-	require_firmware(flags.firmware);
-	require_writable_file("--console", flags.console);
 	MachineOptions o;
+	o.firmware = firmware_image(flags.firmware);
+	require_writable_file("--console", flags.console);
 	o.config = device_of(flags);
 	o.nand_image = flags.image;
-	o.firmware = flags.firmware;
 	o.console_log = flags.console;
 	return o;
 }
@@ -173,8 +172,10 @@ void add_verify(CLI::App &app)
 		 "E.g. --image disk.img");
 	add_text(*command, "--device", flags->device, "FILE|NAME",
 		 "Device of the image, as of run. Default: the one that the image names. E.g. --device conzone-paper");
-	add_text(*command, "--firmware", flags->firmware, "FILE",
-		 "Firmware image to boot (an ELF file). Default: the one that was built with this program");
+	add_text(
+		*command, "--firmware", flags->firmware, "FILE|FOLDER",
+		"Firmware image to boot (an ELF file), or the folder of an FTL, as given to ./hartzone build --with. Default: the one that was "
+		"built with this program");
 	add_text(*command, "--console", flags->console, "FILE",
 		 "Write the firmware's console output to this file. E.g. --console console.txt");
 	command->footer(

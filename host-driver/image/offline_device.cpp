@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "host_clock.h"
-#include "ftl_namespaces.h"
+#include "port/ftl_namespaces.h"
 #include "lt/arch.h"
 #include "lt/hart.h"
 #include "session/machine/error.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "device_config.h"
-#include "ftl_namespaces.h"
+#include "port/ftl_namespaces.h"
 #include "link.h"
 #include "lt/arena.h"
 #include "nand/nand_media.h"

@@ -5,6 +5,8 @@ import argparse
 import os
 import pathlib
 
+from common.software import own_firmware
+
 CONFIGS = pathlib.Path(__file__).resolve().parents[2] / "configs"
 MOST_SEED = 2 ** 32 - 1
 ANY_TIME = {"out", "resume", "update", "engine", "engine_options", "no_pictures"} # options without an effect on the
@@ -133,6 +135,27 @@ def add_config(p, name, folder, default, text):
         known = ", ".join(sorted(path.stem for path in (CONFIGS / folder).glob("*.yaml")))
         raise argparse.ArgumentTypeError(f"there is no file {word}, and configs/{folder} has only {known}")
     p.add_argument(name, type=check, default=default, metavar="FILE|NAME", help=f"{text}: a YAML file, or the name of one in configs/{folder}")
+
+
+def firmware_image(word):
+    """Of a folder with an FTL of its own, the image that ./hartzone build --with makes of it beside ours; else the file itself. Raises
+    ValueError with a sentence."""
+    path = pathlib.Path(word)
+    image = own_firmware().with_name(f"{path.absolute().name}.elf") if path.is_dir() else path
+    if path.is_dir() and not (image.is_file() and (path / "ftl").is_dir()):
+        raise ValueError(f"the folder {word} has no image {image}: ./hartzone build --with {word} makes one of the C files in its folder ftl")
+    if not image.is_file():
+        raise ValueError(f"there is no file {word}: ./hartzone build makes one")
+    return image.absolute()
+
+
+def add_firmware(p, text):
+    def check(word):
+        try:
+            return firmware_image(word)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+    p.add_argument("--firmware", type=check, metavar="FILE|FOLDER", help=text)
 
 
 def add_path(p, name, default, metavar, text):

@@ -10,9 +10,14 @@ import subprocess
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
+def own_firmware():
+    """The image that a run boots which names none."""
+    return pathlib.Path(os.environ.get("HARTZONE_FIRMWARE", TOP / "build/firmware/firmware/main/firmware.elf"))
+
+
 def present(driver):
     """The same keys as in result.json except for the compiler, which follows from the image."""
-    return {"firmware": sha256(os.environ.get("HARTZONE_FIRMWARE", TOP / "build/firmware/firmware/main/firmware.elf")),
+    return {"firmware": sha256(own_firmware()),
             "plugin": sha256(os.environ.get("HARTZONE_PLUGIN", TOP / "build/host/vclock/libvclock.so")),
             "driver": build_id(driver), "qemu": qemu_version()}
 

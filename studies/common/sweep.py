@@ -13,6 +13,11 @@ def folder_of(*words):
     return "-".join(map(str, words)).replace(" ", "-").replace(",", "").replace("'", "")
 
 
+def image_of(extra):
+    """The firmware image that a run's options name; None: that of the tree."""
+    return extra[list(extra).index("--firmware") + 1] if "--firmware" in extra else None
+
+
 @dataclasses.dataclass
 class Point:
     """One point of a sweep: a mean over its runs, all of which must succeed."""
@@ -40,6 +45,7 @@ class Sweep:
     def __init__(self, args, points, summarize, check=lambda result, folder: None):
         self.args, self.all, self.summarize, self.check, self.word = args, points, summarize, check, getattr(args, "word", "study")
         self.points, self.failed, self.interrupted, self.kept, self.software, self.digests, self.unsteady = Points(), [], False, 0, None, {}, {}
+        self.by_image = {} # image → software of its runs
         self.now = software.present(runs.driver()) if args.resume else None
         self.by_snakemake = getattr(args, "engine", "local") == "snakemake"
 
@@ -66,7 +72,7 @@ class Sweep:
         """Decides which runs to make, now that the kept ones are known."""
         every = [] if self.by_snakemake else [(self.args.out / folder, device, workload, extra)
                                               for point in self.all for folder, device, workload, *extra in point.runs]
-        wanted = [run for run in every if not self.kept_result(*run[:3])]
+        wanted = [run for run in every if not self.kept_result(*run)]
         self.made_here = {out for out, *_ in wanted}
         self.side_by_side = SideBySide(wanted)
 
@@ -87,28 +93,30 @@ class Sweep:
         elif out in self.made_here:
             result = self.side_by_side.result(out, extra)
         else:
-            result = self.kept_result(out, device, workload)
+            result = self.kept_result(out, device, workload, extra)
             self.kept += 1
         self.check(result, out)
-        if self.software and result["software"] != self.software:
+        if result["software"] != self.by_image.setdefault(image_of(extra), result["software"]):
             raise runs.StudyError(f"the programs changed while the study ran: the run in {out} has other ones than those before it")
-        self.software = result["software"]
+        self.software = self.by_image.get(None, result["software"])
         folder = str(out.relative_to(self.args.out))
         self.digests[folder] = result.get("digest")
         if result.get("steady", {}).get("reason"):
             self.unsteady[folder] = result["steady"]["reason"]
         return result
 
-    def kept_result(self, out, device, workload):
+    def kept_result(self, out, device, workload, extra=()):
         """An earlier call's result, if it is to be kept and would be the same today."""
         result = runs.earlier(out, device, workload) if self.args.resume else None
-        return result if result and software.of(result) == self.now else None
+        image = image_of(extra)
+        now = {**self.now, "firmware": software.sha256(image)} if image and self.now else self.now
+        return result if result and software.of(result) == now else None
 
     def make_all(self):
         """All runs at once, as a workflow."""
         workflow.program()
-        def keep(folder, device, workload):
-            kept = self.kept_result(self.args.out / folder, device, workload) is not None
+        def keep(folder, device, workload, extra):
+            kept = self.kept_result(self.args.out / folder, device, workload, extra) is not None
             self.kept += kept
             return kept
         workflow.write(self.args.out, [one for point in self.all for one in point.runs], keep)

@@ -53,7 +53,7 @@ def write(out, wanted, keep):
         for name, text in runs.texts(device, workload).items():
             write_if_new(place / name, text)
         commands[folder] = runs.shell_command(place, extra)
-        if not keep(folder, device, workload):
+        if not keep(folder, device, workload, extra):
             (place / "result.json").unlink(missing_ok=True)
     write_if_new(out / "runs.json", json.dumps(commands, indent=1) + "\n")
     write_if_new(out / "Snakefile", SNAKEFILE)

@@ -12,13 +12,17 @@ DASHES = ("-", "--", ":", "-.", (0, (1, 3)), (0, (6, 3)))
 FEW = 3 # lines, through which laws are drawn
 
 
+def way_of(line):
+    return line.granularity, line.architecture, line.load, line.firmware
+
+
 def looks(found):
-    """line → how it is drawn: a colour for each way to divide the locks (or for each kind, if there is one way), dashes for each kind."""
-    ways = list(dict.fromkeys((line.granularity, line.architecture, line.load) for line in found))
+    """line → how it is drawn: a colour for each firmware and way to divide the locks (or for each kind, if there is one), dashes for each kind."""
+    ways = list(dict.fromkeys(way_of(line) for line in found))
     kinds = list(dict.fromkeys(line.kind for line in found))
     if len(ways) == 1:
         return {line: {"color": f"C{kinds.index(line.kind)}", "linestyle": "-"} for line in found}
-    return {line: {"color": f"C{ways.index((line.granularity, line.architecture, line.load))}", "linestyle": DASHES[kinds.index(line.kind) % len(DASHES)]}
+    return {line: {"color": f"C{ways.index(way_of(line))}", "linestyle": DASHES[kinds.index(line.kind) % len(DASHES)]}
             for line in found}
 
 

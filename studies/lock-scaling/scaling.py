@@ -23,31 +23,33 @@ def locks(p):
 
 
 GROWING = "growing" # the usual load: a host thread for each worker
-Key = collections.namedtuple("Key", "kind granularity workers costs architecture load", defaults=[GROWING]) # of a point, in the order of its labels
+OURS = "firmware" # name of the tree's own image
+Key = collections.namedtuple("Key", "kind granularity workers costs architecture load firmware", defaults=[GROWING, OURS]) # of a point, in the order of its labels
 
 
-class Line(collections.namedtuple("Line", "kind granularity costs architecture load", defaults=[GROWING])):
+class Line(collections.namedtuple("Line", "kind granularity costs architecture load firmware", defaults=[GROWING, OURS])):
     """Points that differ in their workers only, or in their workers and host threads."""
 
     @property
     def name(self):
         """Non-default properties, except costs."""
-        return " ".join([self.kind, *[word for word, usual in
-                                     ((self.granularity, "device"), (self.architecture, "pipeline"), (self.load, GROWING)) if word != usual]])
+        return " ".join([self.kind, *[word for word, usual in ((self.granularity, "device"), (self.architecture, "pipeline"), (self.load, GROWING),
+                                                               (self.firmware, OURS)) if word != usual]])
 
     @property
     def labels(self):
         """As in study.json."""
-        return {"lock": self.kind, "granularity": self.granularity, "costs": self.costs, "architecture": self.architecture, "load": self.load}
+        return {"lock": self.kind, "granularity": self.granularity, "costs": self.costs, "architecture": self.architecture, "load": self.load,
+                "firmware": self.firmware}
 
     def key(self, workers):
         """Key of its point with this number of workers."""
-        return Key(self.kind, self.granularity, workers, self.costs, self.architecture, self.load)
+        return Key(self.kind, self.granularity, workers, self.costs, self.architecture, self.load, self.firmware)
 
 
 def line_of(key):
     key = Key(*key)
-    return Line(key.kind, key.granularity, key.costs, key.architecture, key.load)
+    return Line(key.kind, key.granularity, key.costs, key.architecture, key.load, key.firmware)
 
 
 def lines(measured):
@@ -127,22 +129,38 @@ def gained(gain, line, most):
     verdict = ("the one lock is the limit" if gain.low > LIMITS else "that costs throughput" if gain.high < 1 else
                "that is not enough" if gain.high < LIMITS else "whether that helps is not proven")
     what = ", ".join([line.kind, *[line.architecture] * (line.architecture != "pipeline"), *[f"costs {line.costs}"] * (line.costs != "default"),
-                      *[f"{line.load} load"] * (line.load != GROWING)])
+                      *[f"{line.load} load"] * (line.load != GROWING), *[line.firmware] * (line.firmware != OURS)])
     return (f"{what}, {most} workers: {DIVIDED[line.granularity]} in place of one lock for the whole FTL, all else equal, gives {gain.mean:.2f} times the "
             f"throughput ({gain.low:.2f} to {gain.high:.2f}, 95 % over the seeds): {verdict}.")
+
+
+def side_by_side(measured):
+    """Each line of another firmware beside ours, worker count by worker count."""
+    found, out = lines(measured), []
+    for line, points in found.items():
+        ours = dict(found.get(line._replace(firmware=OURS), ()))
+        both = [(workers, p, ours[workers]) for workers, p in points if line.firmware != OURS and workers in ours]
+        if both:
+            def row(value):
+                return ", ".join(value(p, own) for _, p, own in both)
+            out.append(f"{line.name}, costs {line.costs}: with {', '.join(str(workers) for workers, *_ in both)} workers "
+                       f"{row(lambda p, own: format(p['kiops'] / own['kiops'], '.2f'))} times the throughput of ours; locks take "
+                       f"{row(lambda p, _: format(100 * lost(p), '.1f'))} % of its workers' time, and {row(lambda _, own: format(100 * lost(own), '.1f'))} % of "
+                       "our workers'.")
+    return out
 
 
 def conclusions(measured, seeds, limits=None):
     """Sentences proven by their figures. limits: line → result of an experiment at its most
     workers."""
     most = max(Key(*key).workers for key in measured)
-    out = gains(measured, most) if len(seeds) > 1 else []
+    out = side_by_side(measured) + (gains(measured, most) if len(seeds) > 1 else [])
     out += [growth(f"{line.name}, costs {line.costs}", points, (limits or {}).get(line)) for line, points in lines(measured).items() if len(points) > 1]
     if len(seeds) == 1:
         return out + ["One seed has no intervals, so it proves no difference, and no fall of a line (--seeds 1,2,3)."]
     at_most = {line_of(key): p for key, p in measured.items() if Key(*key).workers == most}
     for axis, plural, subject in (("kind", "Kinds", "lock kinds"), ("granularity", "Granularities", "granularity"),
-                                  ("architecture", "Architectures", "architecture")):
+                                  ("architecture", "Architectures", "architecture"), ("firmware", "Firmware images", "firmware")):
         for others in dict.fromkeys(line._replace(**{axis: None}, costs=None) for line in at_most):
             order = {costs: ranking({getattr(line, axis): p for line, p in at_most.items()
                                      if line._replace(**{axis: None}, costs=None) == others and line.costs == costs})
@@ -154,7 +172,7 @@ def conclusions(measured, seeds, limits=None):
 def of_others(line):
     """What all lines of a comparison have, where it is not as usual."""
     fixed = [f"granularity {line.granularity}"] * (line.granularity not in (None, "device")) + [line.architecture] * (line.architecture not in (None, "pipeline"))
-    fixed += [f"{line.load} load"] * (line.load != GROWING)
+    fixed += [f"{line.load} load"] * (line.load != GROWING) + [line.firmware] * (line.firmware not in (None, OURS))
     return (f" of {line.kind}" if line.kind else "") + (f" ({', '.join(fixed)})" if fixed else "")
 
 

@@ -74,16 +74,20 @@ def options(words=None):
                         "what synchronisation costs the harts (docs/internals/clock-costs.md); 2x: twice the default, ideal: nothing")
     p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
                    help="what the workers meet at: locks-only (reads on a device that does not queue; compares granularities with 1 to 16 "
-                        "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), as "
-                        "the files in studies/lock-scaling/cases have it")
+                        "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), "
+                        "block-reads (from a block namespace), as the files in studies/lock-scaling/cases have it")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
+    arguments.add_firmware(p, "measure this firmware image, too (an ELF file), or that of the folder of an FTL, as given to ./hartzone build "
+                              "--with: each point with ours and with it, side by side")
     p.add_argument("--explain", action="store_true",
                    help="find by experiment what limits each line at its most workers, as ./hartzone explain does with groups of costs: some "
                         "twenty more runs for each seed and line, of which there must be two or more seeds")
     args = as_the_case_says(arguments.parsed(p, words))
     if args.explain and len(set(args.seeds)) < 2:
         p.error("--explain takes two seeds or more, such as --seeds 1,2,3: one has no interval")
+    if args.explain and args.firmware:
+        p.error("--explain finds the limits of our own firmware: leave out --firmware")
     if args.hil > 1 and "pipeline" not in args.architecture:
         p.error("--hil: no other hart of the host interface serves queue pairs with --architecture completion")
     return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=list(dict.fromkeys((args.granularity[0], args.granularity[-1]))))
@@ -115,15 +119,27 @@ def workload_of(args, workers, load, seed):
     return workload
 
 
+def firmwares(args):
+    """name → options of a run with it; ours first."""
+    if not args.firmware:
+        return {scaling.OURS: []}
+    name = args.firmware.stem if args.firmware.stem != scaling.OURS else str(args.firmware)
+    return {scaling.OURS: [], name: ["--firmware", str(args.firmware)]}
+
+
 def points(args):
-    def point(load, costs, architecture, granularity, kind, workers):
-        unusual = [word for word, usual in ((granularity, "device"), (architecture, "pipeline"), (load, scaling.GROWING)) if word != usual]
-        folder = [kind, str(workers), *unusual, *[costs] * (costs != "default")]
+    images = firmwares(args)
+
+    def point(load, costs, architecture, granularity, kind, workers, firmware):
+        unusual = [word for word, usual in ((granularity, "device"), (architecture, "pipeline"), (load, scaling.GROWING), (firmware, scaling.OURS))
+                   if word != usual]
+        folder = "-".join([kind, str(workers), *unusual, *[costs] * (costs != "default")]).replace("/", "_")
         name = ", ".join([kind, f"{workers} workers", *unusual, *[f"costs {costs}"] * (costs != "default")])
-        return Point({"lock": kind, "granularity": granularity, "workers": workers, "costs": costs, "architecture": architecture, "load": load}, name,
-                     [("-".join([*folder, str(seed)]), device_of(args, kind, granularity, workers, costs, architecture),
-                       workload_of(args, workers, load, seed)) for seed in args.seeds])
-    return [point(*axes) for axes in itertools.product(args.load, args.costs, args.architecture, args.granularity, args.locks, args.workers)]
+        labels_of_it = {"lock": kind, "granularity": granularity, "workers": workers, "costs": costs, "architecture": architecture, "load": load,
+                        "firmware": firmware}
+        return Point(labels_of_it, name, [(f"{folder}-{seed}", device_of(args, kind, granularity, workers, costs, architecture),
+                                           workload_of(args, workers, load, seed), *images[firmware]) for seed in args.seeds])
+    return [point(*axes) for axes in itertools.product(args.load, args.costs, args.architecture, args.granularity, args.locks, args.workers, images)]
 
 
 def check(result, folder):
@@ -209,7 +225,8 @@ def figures(_, measured):
 
 def labels(measured):
     """(place in a point's key, name) of the informative ones."""
-    names = (("lock", None), ("granularity", "device"), ("workers", None), ("costs", "default"), ("architecture", "pipeline"), ("load", scaling.GROWING))
+    names = (("lock", None), ("granularity", "device"), ("workers", None), ("costs", "default"), ("architecture", "pipeline"), ("load", scaling.GROWING),
+             ("firmware", scaling.OURS))
     return [(at, name) for at, (name, usual) in enumerate(names) if {key[at] for key in measured} != {usual}]
 
 

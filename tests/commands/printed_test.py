@@ -37,6 +37,8 @@ NOT_HERE = {
     "./hartzone build --without": "as build --with",
     "./hartzone run --device patience": "it needs the firmware of build --with; plants runs it",
     "./hartzone study patience": "it needs the firmware of build --with; plants runs it",
+    "./hartzone run --device minimal": "it needs the image of build --with; own_ftl builds and runs it",
+    "./hartzone study lock-scaling --case block-reads --firmware": "it needs the image of build --with; own_ftl calls it",
     "./hartzone clean": "commands.script calls it where it can do no harm",
     "./hartzone linux": "it fetches a guest's packages and boots it; e2e.linux runs a session where the guest is there",
     "./hartzone explain": "it makes dozens of runs; studies.explain has a device explained",
@@ -152,7 +154,7 @@ class Printed(unittest.TestCase):
     def check_without_running(self, command):
         """Its options are known to its own help."""
         words = shlex.split(command, comments=True)
-        whose = 3 if words[1] == "bench" else 2
+        whose = 3 if words[1] in ("bench", "study") else 2
         text = self.scratch.run(f"{shlex.join(words[:whose])} --help").stdout
         for word in words[whose:]:
             if word.startswith("-"):

@@ -6,6 +6,7 @@
 
 #include "base_config.hpp"
 #include "config/placement.hpp"
+#include "clock_preset.h"
 #include "lt/lock_kind.h"
 #include "run_helper.hpp"
 
@@ -21,6 +22,7 @@ struct Case {
 	uint32_t granularity = HZ_LOCKS_FINE;
 	hz_architecture architecture = HZ_ARCH_PIPELINE;
 	lt_lock_kind kind = LT_LOCK_TTAS;
+	hz_clock_preset costs = HZ_CLOCK_DEFAULT;
 };
 
 // Six threads of reads and writes at random.
@@ -87,6 +89,8 @@ const Case cases[] = {
 	{"zoned_with_readers_side_by_side", "tests/e2e/crash.yaml", zoned, 6, false, 1, HZ_LOCKS_CLASS, HZ_ARCH_PIPELINE, LT_LOCK_RW},
 	{"block_with_cohorts", "configs/devices/small-legacy.yaml", overwrite, 6, true, 1, HZ_LOCKS_CLASS, HZ_ARCH_PIPELINE,
 	 LT_LOCK_COHORT},
+	{"block_to_completion_with_ordered_data", "configs/devices/small-legacy.yaml", overwrite, 6, true, 1, HZ_LOCKS_GLOBAL,
+	 HZ_ARCH_COMPLETION, LT_LOCK_TAS, HZ_CLOCK_ROCKET},
 };
 constexpr const char *seeds[] = {"1", "2:20", "3:500", "4:5000", "5:5000"};
 
@@ -102,6 +106,7 @@ protected:
 		hz::conf::place_roles(machine.config, machine.config.tsu_count, GetParam().workers);
 		std::fill_n(machine.config.lock_kind, size_t{HZ_LOCK_CLASSES}, static_cast<uint8_t>(GetParam().kind));
 		support::choose_granularity(machine.config, GetParam().granularity);
+		hz_clock_preset_costs(GetParam().costs, &machine.config.clock);
 		machine.plugin_options = std::string("jitter=") + seed;
 		const hz::res::RunFacts facts = hz::cli::run_workload(machine, hz::wl::parse_workload(GetParam().workload, GetParam().name),
 								      seed);

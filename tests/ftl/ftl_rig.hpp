@@ -21,7 +21,7 @@ extern "C" {
 #include "geometry.h"
 #include "keep_size.h"
 #include "inside.h"
-#include "ftl_namespaces.h"
+#include "port/ftl_namespaces.h"
 #include "lt/checks.h"
 #include "tuple.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "ftl_namespaces.h"
+#include "port/ftl_namespaces.h"
 #include "ftl_rig.hpp"
 #include "namespaces.h"
 

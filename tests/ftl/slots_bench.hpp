@@ -22,7 +22,7 @@
 extern "C" {
 #include "buffer/memory.h"
 #include "device_choices.h"
-#include "ftl_namespaces.h"
+#include "port/ftl_namespaces.h"
 }
 
 struct Slots {

@@ -193,6 +193,13 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(points["fixed", 1]["read_mean_us"], 2 * points["growing", 1]["read_mean_us"], "four threads wait for one worker")
         self.assertIn("mcs fixed, costs default: 4 workers reach", self.printed)
 
+    def test_nobody_comes_between_the_news_of_a_completion_and_its_entry(self):
+        """This seed once stood for ever: the first HIL hart waited, with a frozen clock, for an entry that another hart had announced only."""
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            run = subprocess.run([PYTHON, str(TOP / "studies/lock-scaling/study.py"), "--out", folder, "--case", "locks-only", "--costs", "rocket", "--workers", "16",
+                                  "--locks", "tas", "--granularity", "global", "--seeds", "3", "--no-pictures"], capture_output=True, text=True, check=False)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
     def test_shards(self):
         found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "class,sharded", "--shards", "2", "--no-pictures")
         by_class, sharded = (p["instances"] for p in found["points"])

@@ -209,8 +209,8 @@ class Predictions(unittest.TestCase):
         measured = {scaling.Key("mcs", "device", workers, "default", "pipeline"): p for workers, p in self.line()}
         measured["tas", "device", 1, "default", "pipeline"] = self.line()[1][1]
         found = predicted.kiops(measured)
-        self.assertEqual(set(found), {("mcs", "device", n, "default", "pipeline", "growing") for n in (1, 4)}, "one point is no line")
-        self.assertAlmostEqual(found["mcs", "device", 4, "default", "pipeline", "growing"], 100 * speedup(4, 750, 500, Handover(160, 40)))
+        self.assertEqual(set(found), {scaling.Key("mcs", "device", n, "default", "pipeline") for n in (1, 4)}, "one point is no line")
+        self.assertAlmostEqual(found[scaling.Key("mcs", "device", 4, "default", "pipeline")], 100 * speedup(4, 750, 500, Handover(160, 40)))
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ class Hart:
         self.offset = 0         # clock = n * insn + offset, unless frozen
         self.frozen, self.frozen_at = 0, 0
         self.frozen_from, self.skipped = 0, 0  # instructions at the freeze; inside freezes
+        self.stays = False      # until the next freeze: plain accesses are no order points
         self.line = None        # reserved
         self.pair = None        # address, size and value of the LR that an SC may follow
         self.parked = 0         # number of the park, 0 = not parked
@@ -237,7 +238,7 @@ class Model:
             self.poke(SLOTS + 64 * h.number + 8, self.clock(h) * 1000 // self.mhz)
         elif imm == 0x104:
             if not h.frozen:
-                h.frozen_at, h.frozen_from = self.clock(h), h.n
+                h.frozen_at, h.frozen_from, h.stays = self.clock(h), h.n, False
             h.frozen += 1
         elif imm == 0x105:
             h.frozen -= 1
@@ -246,6 +247,8 @@ class Model:
                 h.skipped += h.n - h.frozen_from
         elif imm == 0x107:
             self.advance_to(h, self.clock(h) + (self.argument(h, 0) * self.mhz + 500) // 1000)
+        elif imm == 0x130:
+            h.stays = True
         elif imm == 0x1FF:
             self.ended = True
             return False
@@ -558,7 +561,7 @@ class Model:
 
             def turn_has_come(h):
                 self.record(h, "data", pc)
-                self.take_turn(h, line, write, lambda: True, begin)
+                self.take_turn(h, line, write, lambda: True, begin_and_go_on)
 
             def begin(h):
                 now = self.clock(h)
@@ -568,8 +571,14 @@ class Model:
                 line.dirty |= write
                 if write:
                     self.break_reservations(h, line, self.clock(h))
+
+            def begin_and_go_on(h):
+                begin(h)
                 if self.fetch_in_turn(h, pc, numbers[at + 1:], write):
                     self.advance(h)
+            if h.stays:
+                begin(h)
+                continue
             self.turn(h, turn_has_come)
             return False
         return True

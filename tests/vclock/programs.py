@@ -40,6 +40,8 @@ class Generator:
             elif name == "thaw" and frozen:
                 frozen -= 1
                 out.append(("thaw", 0, 0))
+            elif name == "stay" and frozen:
+                out.append(("stay", 0, 0))
             elif name == "pair":
                 out += self.pair(hart, frozen)
             elif name in PLAIN or not frozen and name in ("pause", "wait"):
@@ -92,7 +94,7 @@ def program(*operations):
 
 
 PLAIN = (*DIVISIONS, "straddle", "load", "load", "store", "store", "add", "swap", "release", "release", "or", "addw", "swapw", "now", "sync", "wake", "charge", "take", "think")
-ALL = PLAIN + ("pair",) * 6 + ("freeze", "thaw", "thaw", "wait", "wait", "wait", "wake", "wake", "take", "pause")
+ALL = PLAIN + ("pair",) * 6 + ("freeze", "stay", "thaw", "thaw", "wait", "wait", "wait", "wake", "wake", "take", "pause")
 PAIRS = ("pair",) * 4 + ("add", "swap", "sync")
 WAKES = ("wait", "wake") * 4 + ("sync", "charge", "freeze", "thaw", "pair")
 

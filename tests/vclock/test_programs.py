@@ -199,6 +199,14 @@ class Corners(ProgramsCase):
             costs.append(logs[0][2] - logs[0][0])
         self.assertEqual(costs[1] - costs[0], 40 - 15)
 
+    def test_who_stays_lets_nobody_in_before_its_next_freeze(self):
+        """Hart 1 adds to a word at the time at which hart 0 stores to another that it must fetch, and then, in a freeze, reads the first."""
+        for options, seen in ((["data=ordered"], 1), (["data=moves"], 0), ([], 0)):
+            for stay in ((), ("stay",)):
+                logs, _ = self.run_lists(program(("add", LINES), ("charge", 1000), "freeze", *stay, "thaw", ("store", LINES + 64), "freeze", ("load", LINES), "thaw"),
+                                         program(("store", LINES + 64), ("charge", 1000), ("add", LINES, 1)), options=["insn=0", "remote=40", "memory=40", *options])
+                self.assertEqual(logs[0][-1], 0 if stay else seen, f"{options} {stay}")
+
     def reports_of_freezes(self, *options):
         """Runs that differ only inside a freeze of hart 0, which ends at the same time."""
         for looks in ([("take", LINES + 128, 100)],

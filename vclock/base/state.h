@@ -67,6 +67,7 @@ enum vc_kind {
 	VC_SPAN,
 	VC_HAD,
 	VC_REQUEST,
+	VC_STAY,
 	VC_DATA,
 	VC_KINDS,
 	VC_PLAIN = VC_KINDS,
@@ -126,6 +127,7 @@ struct vc_hart {
 	bool in_wfi;       /* the last synchronisation instruction was WFI */
 	bool woke;         /* resumed from a WFI that halted it */
 	bool drained;      /* released by a drain or rescue: the wake was spurious */
+	bool stays;        /* HZ_VC_STAY: plain accesses are no order points */
 	uint64_t reserved_line;
 	uint64_t reserved_address;
 	struct vc_pair pair;

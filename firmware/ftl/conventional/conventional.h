@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "lt/lock.h"
 #include "places/places.h"
-#include "request/ftl_request.h"
+#include "port/ftl_port.h"
 #include "request/io.h"
 #include "zone/zone.h"
 

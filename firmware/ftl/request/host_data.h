@@ -3,7 +3,7 @@
 #ifndef FTL_REQUEST_HOST_DATA_H
 #define FTL_REQUEST_HOST_DATA_H
 
-#include "request/ftl_request.h"
+#include "port/ftl_port.h"
 #include "request/io.h"
 
 /* Data of a read: sent to the host, compared with the host's, or only verified.

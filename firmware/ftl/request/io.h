@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "logical_locks.h"
-#include "request/ftl_request.h"
+#include "port/ftl_port.h"
 
 struct flush_plan;
 struct map_fetch;

@@ -4,7 +4,7 @@
 #define HIL_CONTROLLER_NAMESPACE_TABLE_H
 
 #include "device_config.h"
-#include "ftl/request/ftl_request.h"
+#include "port/ftl_port.h"
 #include "hil/controller/admin.h"
 #include "hil/ports/ports.h"
 #include "nand_image.h"

@@ -8,9 +8,8 @@
 #include <stdint.h>
 
 #include "device_config.h"
-#include "ftl/base/health.h"
-#include "ftl/request/ftl_request.h"
 #include "logs.h"
+#include "port/ftl_port.h"
 
 /* The platform: the control byte stream and the two ways to wait for the host and to wake it. */
 

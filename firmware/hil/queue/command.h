@@ -4,7 +4,7 @@
 #define HIL_QUEUE_COMMAND_H
 
 #include "device_choices.h"
-#include "ftl/request/ftl_request.h"
+#include "port/ftl_port.h"
 #include "hil/host/host.h"
 #include "lt/hart.h"
 

@@ -327,6 +327,7 @@ static void far_announce(struct host_view *view, struct submission_queue *sq)
 	lt_store(&relay->queue[sq->id].posted, lt_peek(&relay->queue[sq->id].posted) + 1);
 	lt_or(&relay->posted_mask, queue_bit(sq->id));
 	tell_news(relay);
+	clock_stay();
 }
 
 static void tell_count(lt_word *word, uint64_t count)

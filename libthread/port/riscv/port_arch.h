@@ -114,6 +114,9 @@ meet:
 	__asm__ volatile inline("slti zero, zero, %0\n\n\n\n\n\n\n\n\n\n" : : "i"(HZ_VC_THAW) : "memory");
 }
 
+/* No other hart comes between the last lt_* access of this freeze and this hart's next freeze. Call with the clock frozen. */
+static inline void clock_stay(void) { LT_VC_HINT(HZ_VC_STAY); }
+
 static inline void lt_may_wait(const char *what) { (void)what; }
 
 static inline void clock_charge_ns(uint64_t ns)

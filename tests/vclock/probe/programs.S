@@ -52,7 +52,7 @@ _start:
 go:	NEXT
 
 	.globl op_load, op_store, op_straddle, op_divu, op_rem, op_divw, op_remuw, op_release, op_add, op_swap, op_or, op_addw, op_swapw, op_lr, op_sc, op_lrw, op_scw, op_nto, op_sto, op_now, op_wait, op_wake
-	.globl op_freeze, op_freeze_again, op_thaw, op_sync, op_pause, op_charge, op_take, op_think, op_grab, op_meet, op_end
+	.globl op_freeze, op_freeze_again, op_stay, op_thaw, op_sync, op_pause, op_charge, op_take, op_think, op_grab, op_meet, op_end
 op_load: ld a2, 0(a0)
 	LOG a2
 op_store: sd a1, 0(a0)
@@ -107,6 +107,8 @@ op_wake: sd a0, 16(s2)
 op_freeze: HINT(0x104)
 	NEXT
 op_freeze_again: HINT(0x104)
+	NEXT
+op_stay: HINT(0x130)
 	NEXT
 op_thaw: HINT(0x105)
 	NEXT

@@ -1,12 +1,12 @@
 /* Namespaces: construction, functions over all of them, and the lock classes of a device. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef FTL_FTL_NAMESPACES_H
-#define FTL_FTL_NAMESPACES_H
+#ifndef PORT_FTL_NAMESPACES_H
+#define PORT_FTL_NAMESPACES_H
 
 #include "device_config.h"
-#include "ftl/ftl.h"
 #include "lt/arena.h"
 #include "nand/flash_addr.h"
+#include "port/ftl_port.h"
 
 /* The namespaces of a device: an FTL for each, on an exclusive window of the flash. They share harts, TSU and link. */
 

@@ -1,6 +1,6 @@
 /* Namespaces: construction, functions over all of them, and the lock classes of a device. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ftl_namespaces.h"
+#include "port/ftl_namespaces.h"
 
 #include <string.h>
 
