@@ -96,4 +96,17 @@ struct hz_log_in_place {
 	uint64_t written_sectors, refused_writes, folds, folded_sectors;
 };
 
+/* First block of the telemetry data (LID 07h): where the log pages lie that were taken together. */
+enum { HZ_TELEMETRY_BLOCK = 512 };
+struct hz_telemetry_page {
+	uint32_t id;    /* of the log page: 02h, C1h, C3h of all namespaces, C4h; C0h, in data area 2 */
+	uint32_t block; /* its first, in blocks of 512 bytes from the log's beginning */
+	uint32_t bytes;
+	uint32_t reserved;
+};
+struct hz_log_telemetry {
+	uint32_t version, pages;
+	struct hz_telemetry_page page[5];
+};
+
 #endif

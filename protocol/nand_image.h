@@ -9,11 +9,18 @@
 #define HZ_PROTOCOL_NAND_IMAGE_H
 
 #include "device_config.h"
+#include "nvme.h"
 
 #define HZ_NAND_MAGIC 0x30444e414e5a4800ull
 /* With protection information, and with capacitors, the same and a part more of each: hz_nand_version_of. */
 enum { HZ_NAND_VERSION = 4, HZ_NAND_VERSION_TUPLES = 1, HZ_NAND_VERSION_KEPT = 2, HZ_NAND_VERSION_LAST = 7 };
-enum { HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_NAMESPACES_OFFSET = 2048, HZ_NAND_CONFIG_OFFSET = 4096, HZ_NAND_REST_OFFSET = 4088 };
+enum {
+	HZ_NAND_HEADER_BYTES = 8192,
+	HZ_NAND_NAMESPACES_OFFSET = 2048,
+	HZ_NAND_CONTROLLER_OFFSET = 2624,
+	HZ_NAND_CONFIG_OFFSET = 4096,
+	HZ_NAND_REST_OFFSET = 4088
+};
 
 /* Members of struct hz_shape stored in an image: X(type, member). */
 /* clang-format off */
@@ -24,7 +31,8 @@ enum { HZ_NAND_HEADER_BYTES = 8192, HZ_NAND_NAMESPACES_OFFSET = 2048, HZ_NAND_CO
 
 /* At offset 0, and once more in the last HZ_NAND_HEADER_BYTES of the image. Written first copy first; of two good ones the first counts.
  * At HZ_NAND_CONFIG_OFFSET the device config of the last start, at HZ_NAND_REST_OFFSET the rest word of the first namespace, each other
- * one's just before its predecessor's, at HZ_NAND_NAMESPACES_OFFSET the record of the namespaces. */
+ * one's just before its predecessor's, at HZ_NAND_NAMESPACES_OFFSET the record of the namespaces, at HZ_NAND_CONTROLLER_OFFSET that of the
+ * controller. */
 struct hz_nand_header {
 	uint64_t magic; /* 0, in both copies and with nothing behind them: a new image, to be formatted by the media (all blocks erased) */
 	uint32_t version, header_bytes;
@@ -59,6 +67,8 @@ enum hz_namespace_state {
 	HZ_NAMESPACE_DETACHED, /* it exists, but the controller does not serve it */
 	HZ_NAMESPACE_DELETED,  /* its data may still be there */
 	HZ_NAMESPACE_FREE,     /* … are gone */
+	/* Attached. A Format NVM has begun and not ended: its data may still be there, and no command reaches them. */
+	HZ_NAMESPACE_FORMATTING,
 };
 struct hz_nand_namespaces {
 	uint32_t checksum; /* of the rest of the record */
@@ -72,6 +82,34 @@ struct hz_nand_namespaces {
 	} slot[HZ_MAX_NAMESPACES];
 };
 HZ_ASSERT_SIZE(struct hz_nand_namespaces, 520);
+
+/* The self-test under way (running.status 0: none), and results of the last ones, newest first. */
+struct hz_nand_self_test {
+	uint64_t lba;    /* the next one to be read … */
+	uint32_t number; /* … of this namespace */
+	uint32_t nsid;   /* the host's choice: 0, of a namespace, or all */
+	uint32_t results, reserved;
+	struct nvme_self_test_result running, result[NVME_SELF_TEST_RESULTS];
+	uint32_t reserved612;
+};
+HZ_ASSERT_SIZE(struct hz_nand_self_test, 616);
+
+/* The controller's persistent state. Copies as of the record of the namespaces; all zero in both: nothing has happened yet. What is
+ * reserved is zero. */
+enum { HZ_NAND_FEATURES = 32 };
+struct hz_nand_controller {
+	uint32_t checksum; /* of the rest of the record */
+	uint32_t saved;    /* bit = identifier of a feature with a saved value */
+	uint32_t feature[HZ_NAND_FEATURES];
+	struct hz_nand_self_test self_test;
+	uint8_t telemetry_generation; /* of the last telemetry data that a host has created; they are gone themselves */
+	uint8_t reserved753[271];
+};
+HZ_ASSERT_SIZE(struct hz_nand_controller, 1024);
+HZ_STATIC_ASSERT(HZ_NAND_NAMESPACES_OFFSET + sizeof(struct hz_nand_namespaces) <= HZ_NAND_CONTROLLER_OFFSET &&
+			 HZ_NAND_CONTROLLER_OFFSET + sizeof(struct hz_nand_controller) <=
+				 HZ_NAND_REST_OFFSET - (HZ_MAX_NAMESPACES - 1) * sizeof(uint64_t),
+		 "the records of a header's page have room");
 
 /* Rest word, of a namespace: has anything been programmed or erased since the firmware recorded the state of all zones? High half: number of that record,
  * 0 before the first. Low half: one of these words; anything else: this copy of the word is damaged. */

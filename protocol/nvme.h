@@ -37,8 +37,10 @@ enum nvme_admin_opcode {
 	NVME_ADMIN_GET_FEATURES = 0x0a,
 	NVME_ADMIN_ASYNC_EVENT = 0x0c,
 	NVME_ADMIN_NAMESPACE_MANAGEMENT = 0x0d,
+	NVME_ADMIN_DEVICE_SELF_TEST = 0x14,
 	NVME_ADMIN_NAMESPACE_ATTACHMENT = 0x15,
 	NVME_ADMIN_DBBUF = 0x7c,
+	NVME_ADMIN_FORMAT_NVM = 0x80,
 	NVME_ADMIN_HZ_RESET_STATS = 0xc0, /* vendor: restart every statistics account; completes when all harts have done so */
 };
 enum nvme_io_opcode {
@@ -95,6 +97,7 @@ enum nvme_status {
 	NVME_LBA_OUT_OF_RANGE = 0x080,
 	NVME_CAPACITY_EXCEEDED = 0x081,
 	NVME_NAMESPACE_NOT_READY = 0x082,
+	NVME_FORMAT_IN_PROGRESS = 0x084,
 	NVME_CQ_INVALID = 0x100,
 	NVME_QID_INVALID = 0x101,
 	NVME_QUEUE_SIZE = 0x102,
@@ -113,6 +116,7 @@ enum nvme_status {
 	NVME_NAMESPACE_NOT_ATTACHED = 0x11a,
 	NVME_THIN_PROVISIONING = 0x11b, /* … is not supported */
 	NVME_CONTROLLER_LIST = 0x11c,   /* … is invalid */
+	NVME_SELF_TEST_RUNS = 0x11d,
 	NVME_IOCS_NOT_SUPPORTED = 0x129,
 	NVME_INVALID_PROTECTION = 0x181,
 	NVME_SIZE_LIMIT = 0x183,
@@ -207,6 +211,17 @@ struct nvme_copy_range {    /* format 0 */
 };
 HZ_ASSERT_SIZE(struct nvme_copy_range, 32);
 
+/* Format NVM, CDW10: first bit of each field, and its values. */
+enum nvme_format_field {
+	NVME_FORMAT_LBAFL = 0, /* 4 bits */
+	NVME_FORMAT_MSET = 4,
+	NVME_FORMAT_PI = 5,     /* 3 bits: enum nvme_protection_setting, in the last bytes of the metadata … */
+	NVME_FORMAT_PIL = 8,    /* … or in the first */
+	NVME_FORMAT_SES = 9,    /* 3 bits */
+	NVME_FORMAT_LBAFU = 12, /* 2 bits */
+};
+enum nvme_format_erase { NVME_FORMAT_NO_ERASE = 0, NVME_FORMAT_USER_DATA = 1, NVME_FORMAT_CRYPTO = 2 };
+
 /* Controller registers, byte offsets in BAR0 (base spec 3.1.3). Doorbells follow at 0x1000, stride 4 (CAP.DSTRD = 0). */
 enum nvme_register {
 	NVME_REG_CAP = 0x00,
@@ -274,6 +289,7 @@ enum nvme_feature {
 	NVME_FEAT_IOCS_PROFILE = 0x19,
 };
 enum nvme_feature_select { NVME_FEAT_CURRENT = 0, NVME_FEAT_DEFAULT = 1, NVME_FEAT_SAVED = 2, NVME_FEAT_CAPABILITIES = 3 };
+#define NVME_FEAT_SAVE (1u << 31) /* CDW10 of Set Features: SV */
 enum nvme_feature_capability { NVME_FEAT_CAP_SAVEABLE = 1, NVME_FEAT_CAP_PER_NAMESPACE = 2, NVME_FEAT_CAP_CHANGEABLE = 4 };
 
 /* Asynchronous event completion DW0: type | information << 8 | log page << 16. DW1: of a notice about a namespace, its NSID. */
@@ -339,7 +355,9 @@ struct nvme_identify_controller {
 	uint16_t wctemp, cctemp, mtfa;
 	uint32_t hmpre, hmmin;
 	uint8_t tnvmcap[16], unvmcap[16];
-	uint8_t reserved312[26];
+	uint8_t reserved312[4];
+	uint16_t edstt; /* minutes of an extended self-test */
+	uint8_t dsto, reserved319[19];
 	uint16_t nsetidmax, endgidmax;
 	uint8_t reserved342[170];
 	uint8_t sqes, cqes;
@@ -373,7 +391,9 @@ enum nvme_hz_in_place { NVME_HZ_IN_PLACE_WRITES = 1 };  /* NVME_RW_IN_PLACE is h
 enum {
 	NVME_CTRATT_NVM_SETS = 0x04,
 	NVME_CTRATT_ENDURANCE_GROUPS = 0x10,
+	NVME_OACS_FORMAT = 0x02,
 	NVME_OACS_NAMESPACES = 0x08,
+	NVME_OACS_SELF_TEST = 0x10,
 	NVME_OACS_DBBUF = 0x100,
 	NVME_ONCS_COMPARE = 0x01,
 	NVME_ONCS_DATASET_MANAGEMENT = 0x04,
@@ -384,8 +404,10 @@ enum {
 	NVME_OCFS_FORMAT_0 = 0x01,
 	NVME_LPA_EFFECTS = 0x02,
 	NVME_LPA_EXTENDED = 0x04,
+	NVME_LPA_TELEMETRY = 0x08,
 	NVME_LPA_SUPPORTED_PAGES = 0x20
 };
+enum { NVME_DSTO_ONE_TEST = 0x01 }; /* one self-test at a time in the NVM subsystem */
 enum { NVME_VWC_PRESENT = 0x01, NVME_VWC_FLUSH_ALL = 0x06 };
 
 enum { NVME_DLFEAT_READS_ZEROES = 0x01, NVME_DLFEAT_WRITE_ZEROES = 0x08 /* NVME_RW_DEAC has an effect */ };
@@ -486,6 +508,9 @@ enum nvme_log_id {
 	NVME_LOG_FIRMWARE = 0x03,
 	NVME_LOG_CHANGED_NAMESPACES = 0x04,
 	NVME_LOG_EFFECTS = 0x05,
+	NVME_LOG_SELF_TEST = 0x06,
+	NVME_LOG_TELEMETRY_HOST = 0x07,
+	NVME_LOG_TELEMETRY_CONTROLLER = 0x08,
 	NVME_LOG_ENDURANCE_GROUP = 0x09,
 	NVME_LOG_FEATURES = 0x12,
 	NVME_LOG_MI_COMMANDS = 0x13,
@@ -545,6 +570,46 @@ struct nvme_changed_zones_log {
 };
 HZ_ASSERT_SIZE(struct nvme_changed_zones_log, 4096);
 
+/* Device Self-test (base spec 5.9): CDW10 3:0, and in the log the test under way. */
+enum nvme_self_test { NVME_SELF_TEST_NONE = 0, NVME_SELF_TEST_SHORT = 1, NVME_SELF_TEST_EXTENDED = 2, NVME_SELF_TEST_ABORT = 0xf };
+/* Bits 3:0 of a result's status; bits 7:4 are the test. */
+enum nvme_self_test_end {
+	NVME_SELF_TEST_PASSED = 0,
+	NVME_SELF_TEST_ABORTED = 1, /* by the command */
+	NVME_SELF_TEST_RESET = 2,   /* aborted by a controller reset */
+	NVME_SELF_TEST_REMOVED = 3, /* aborted: its namespace was deleted */
+	NVME_SELF_TEST_FORMATTED = 4,
+	NVME_SELF_TEST_FAILED = 7, /* `segment` is the first that failed */
+	NVME_SELF_TEST_SANITIZED = 9,
+	NVME_SELF_TEST_UNUSED = 0xf, /* there is no such entry */
+};
+enum nvme_self_test_valid { NVME_SELF_TEST_NSID = 1, NVME_SELF_TEST_LBA = 2, NVME_SELF_TEST_SCT = 4, NVME_SELF_TEST_SC = 8 };
+enum { NVME_SELF_TEST_RESULTS = 20 };
+struct nvme_self_test_result {
+	uint8_t status, segment, valid, reserved3; /* valid: enum nvme_self_test_valid */
+	uint32_t power_on_hours[2], nsid, failing_lba[2];
+	uint8_t sct, sc, vs[2];
+};
+HZ_ASSERT_SIZE(struct nvme_self_test_result, 28);
+HZ_ASSERT_OFFSET(struct nvme_self_test_result, sct, 24);
+struct nvme_self_test_log {
+	uint8_t current, percent, reserved2[2];
+	struct nvme_self_test_result result[NVME_SELF_TEST_RESULTS]; /* newest first */
+};
+HZ_ASSERT_SIZE(struct nvme_self_test_log, 564);
+
+/* Telemetry, host-initiated and controller-initiated: a header of one block, then blocks of 512 bytes. */
+enum { NVME_TELEMETRY_BLOCK = 512, NVME_TELEMETRY_CREATE = 1 << 8 /* CDW10 */ };
+struct nvme_telemetry_header {
+	uint8_t lpi, reserved1[4], ieee[3];
+	uint16_t last_block[3]; /* of data areas 1 to 3, each from block 1 on; 0: empty */
+	uint8_t reserved14[2];
+	uint32_t last_block4;
+	uint8_t reserved20[361], host_generation, controller_available, controller_generation, reason[128];
+};
+HZ_ASSERT_SIZE(struct nvme_telemetry_header, 512);
+HZ_ASSERT_OFFSET(struct nvme_telemetry_header, reason, 384);
+
 struct nvme_firmware_log {
 	uint8_t afi, reserved1[7];
 	char frs[7][8];
@@ -562,6 +627,7 @@ enum nvme_effect {
 	NVME_EFFECT_SUPPORTED = 1,
 	NVME_EFFECT_LBA_CHANGE = 2,
 	NVME_EFFECT_INVENTORY_CHANGE = 8, /* existing or attached namespaces */
+	NVME_EFFECT_ALONE = 1 << 16,      /* CSE: no other command for the same namespace should be under way */
 	NVME_SCOPE_NAMESPACE = 1 << 20,
 	NVME_SCOPE_CONTROLLER = 1 << 21,
 };

@@ -122,7 +122,7 @@ static HZ_FROZEN bool on_is_quiet(void *ctx)
 	const struct hil *hil = ctx;
 
 	return hil->group.pool.outstanding == 0 && hil->life.shutdown != SHUTDOWN_FLUSHING && hil->pings.out == 0 &&
-	       !hil->life.abandoning && !hil->change.busy && far_is_quiet(hil);
+	       !hil->life.abandoning && !hil->change.busy && !hil->self_test.busy && !hil->abort.busy && far_is_quiet(hil);
 }
 
 static void init_host_side(struct hil *hil, const struct hil_port *port, struct hz_shm_header *header)
@@ -144,7 +144,8 @@ static void init_limits(const struct hil *hil, struct io_limits *limits)
 			.protection = hil->cfg->protection,
 			.copies = hil->cfg->copies,
 			.in_place = hil->cfg->in_place_sectors,
-			.inactive = !namespace_is_attached(&hil->namespaces.slot[i]),
+			.inactive = !namespace_is_attached(&hil->namespaces.slot[i]) || namespace_is_formatting(&hil->namespaces.slot[i]),
+			.formatting = namespace_is_formatting(&hil->namespaces.slot[i]),
 			.number = i,
 		};
 }
@@ -188,6 +189,7 @@ static void init_controller(struct hil *hil, struct arena *arena)
 	hart_pings_init(&hil->pings, arena, &hil->device, &hil->group.thread, hil, on_round_over);
 	error_log_init(&hil->errors, arena);
 	hil->scratch = arena_alloc(arena, 1, HIL_SCRATCH_BYTES, "HIL scratch");
+	telemetry_init(&hil->telemetry, arena);
 	statistics_init(&hil->statistics, arena, &hil->device, hil->namespaces.count);
 	admin_answers_init(&hil->answers, &hil->group.queues);
 	async_events_init(&hil->events, &hil->answers, &hil->life);

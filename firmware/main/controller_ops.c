@@ -40,6 +40,13 @@ static void ops_keep_namespace(void *ctx, uint32_t number, struct namespace_reco
 	tsu_set_namespace(((struct device *)ctx)->tsu, number, (struct nand_namespace){ record.sectors, record.state, record.created });
 }
 
+static void ops_controller_record(void *ctx, struct hz_nand_controller *out) { tsu_controller(((struct device *)ctx)->tsu, out); }
+
+static void ops_keep_controller(void *ctx, const struct hz_nand_controller *record)
+{
+	tsu_set_controller(((struct device *)ctx)->tsu, record);
+}
+
 static void ops_power_history(void *ctx, struct power_history *out)
 {
 	struct nand_history history;
@@ -84,6 +91,8 @@ void controller_ops_init(struct controller_ops *ops, struct device *device)
 		.health = ops_health,
 		.namespace_record = ops_namespace_record,
 		.keep_namespace = ops_keep_namespace,
+		.controller_record = ops_controller_record,
+		.keep_controller = ops_keep_controller,
 		.power_history = ops_power_history,
 		.shut_down = ops_shut_down,
 		.publish = ops_publish,

@@ -93,6 +93,9 @@ struct nand_ops {
 	/* State of a namespace, by the number of its window. Written atomically with respect to power cuts. One hart writes. */
 	struct nand_namespace (*namespace_state)(struct nand *nand, uint32_t window);
 	void (*set_namespace)(struct nand *nand, uint32_t window, struct nand_namespace to);
+	/* State of the controller, written in the same way. The HIL's hart only. */
+	void (*controller)(struct nand *nand, struct hz_nand_controller *out);
+	void (*set_controller)(struct nand *nand, const struct hz_nand_controller *to);
 	/* The same for its clean mark. Any hart, with no program or erase of it in flight: everything is as in the record just
 	 * programmed. The first program or erase clears the mark, before it changes anything. */
 	struct nand_rest (*rest)(struct nand *nand, uint32_t window);

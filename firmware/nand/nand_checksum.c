@@ -69,3 +69,11 @@ uint32_t nand_namespaces_checksum(const struct hz_nand_namespaces *record)
 	copy.checksum = 0;
 	return never_zero(folded(nand_mix(over(0, &copy, sizeof(copy)), sizeof(copy))));
 }
+
+uint32_t nand_controller_checksum(const struct hz_nand_controller *record)
+{
+	struct hz_nand_controller copy = *record;
+
+	copy.checksum = 0;
+	return never_zero(folded(nand_mix(over(0, &copy, sizeof(copy)), sizeof(copy))));
+}

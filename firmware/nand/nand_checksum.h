@@ -20,6 +20,8 @@ uint32_t nand_block_checksum(const struct hz_nand_block *block, uint32_t number)
 uint32_t nand_header_checksum(const struct hz_nand_header *header);
 /* hz_nand_namespaces.checksum; never 0. */
 uint32_t nand_namespaces_checksum(const struct hz_nand_namespaces *record);
+/* hz_nand_controller.checksum; never 0. */
+uint32_t nand_controller_checksum(const struct hz_nand_controller *record);
 /* One well-mixed number from two: the dice of fault injection (splitmix64's finalizer). */
 uint64_t nand_mix(uint64_t a, uint64_t b);
 

@@ -64,6 +64,7 @@ static void format(struct nand_media *media, const struct hz_nand_header *wanted
 	nand_header_store(media);
 	nand_blocks_format(media);
 	nand_namespaces_format(media);
+	nand_controller_format(media);
 	nand_keep_nothing(&media->nand);
 	nand_crash_order();
 	media->header->formatting = 0;
@@ -206,6 +207,8 @@ const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t b
 		format(media, &wanted);
 	nand_rest_open(media);
 	error = nand_namespaces_open(media);
+	if (!error)
+		error = nand_controller_open(media);
 	if (!error && !is_new)
 		error = nand_blocks_open(media);
 	if (!error)

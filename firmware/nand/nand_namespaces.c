@@ -1,4 +1,4 @@
-/* Record of the namespaces: two copies, one with each copy of the header. */
+/* Records of the namespaces and of the controller: two copies, one with each copy of the header. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_namespaces.h"
 
@@ -168,5 +168,84 @@ void nand_namespace_write(struct nand *nand, uint32_t window, struct nand_namesp
 	record.slot[window].state = to.state;
 	record.slot[window].created = to.created;
 	store_namespaces(media, &record);
+	clock_thaw();
+}
+
+/* --- controller --- */
+
+static struct hz_nand_controller *controller_at(const struct nand_media *media, bool copy)
+{
+	return (struct hz_nand_controller *)((uint8_t *)media->header + (copy ? media->header_copy_offset : 0) + HZ_NAND_CONTROLLER_OFFSET);
+}
+
+static void store_controller(struct nand_media *media, const struct hz_nand_controller *record)
+{
+	struct hz_nand_controller *first = controller_at(media, false);
+
+	*first = *record;
+	first->checksum = 0;
+	nand_crash_order();
+	first->checksum = nand_controller_checksum(first);
+	nand_crash_order();
+	*controller_at(media, true) = *first;
+}
+
+void nand_controller_format(struct nand_media *media)
+{
+	static const struct hz_nand_controller nothing;
+
+	store_controller(media, &nothing);
+}
+
+static bool controller_good(const struct hz_nand_controller *record) { return record->checksum == nand_controller_checksum(record); }
+
+static bool controller_blank(const struct hz_nand_controller *record)
+{
+	static const struct hz_nand_controller nothing;
+
+	return memcmp(record, &nothing, sizeof(nothing)) == 0;
+}
+
+static const char *open_controller(struct nand_media *media)
+{
+	const struct hz_nand_controller *first = controller_at(media, false), *copy = controller_at(media, true);
+
+	if (controller_blank(first) && controller_blank(copy)) {
+		nand_controller_format(media);
+		return NULL;
+	}
+	if (!controller_good(first) && !controller_good(copy))
+		return "The NAND image is damaged: neither copy of the record of its controller can be believed.";
+	if (!controller_good(first) || !controller_good(copy))
+		lt_add(&media->repaired, 1);
+	store_controller(media, controller_good(first) ? first : copy);
+	return NULL;
+}
+
+const char *nand_controller_open(struct nand_media *media)
+{
+	const char *error;
+
+	clock_freeze();
+	error = open_controller(media);
+	clock_thaw();
+	return error;
+}
+
+void nand_controller_read(struct nand *nand, struct hz_nand_controller *out)
+{
+	clock_freeze();
+	*out = *controller_at((const struct nand_media *)nand, false);
+	clock_thaw();
+}
+
+void nand_controller_write(struct nand *nand, const struct hz_nand_controller *to)
+{
+	struct nand_media *media = (struct nand_media *)nand;
+
+	if (lt_load(&media->off))
+		return;
+	clock_freeze();
+	store_controller(media, to);
 	clock_thaw();
 }

@@ -15,3 +15,7 @@ void tsu_come_to_rest(struct tsu *tsu, uint32_t record) { tsu->nand->ops->come_t
 struct nand_namespace tsu_namespace_state(struct tsu *tsu, uint32_t window) { return tsu->nand->ops->namespace_state(tsu->nand, window); }
 
 void tsu_set_namespace(struct tsu *tsu, uint32_t window, struct nand_namespace to) { tsu->nand->ops->set_namespace(tsu->nand, window, to); }
+
+void tsu_controller(struct tsu *tsu, struct hz_nand_controller *out) { tsu->nand->ops->controller(tsu->nand, out); }
+
+void tsu_set_controller(struct tsu *tsu, const struct hz_nand_controller *to) { tsu->nand->ops->set_controller(tsu->nand, to); }

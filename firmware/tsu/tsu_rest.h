@@ -18,6 +18,8 @@ struct nand_rest tsu_rest(struct tsu *tsu);
 void tsu_come_to_rest(struct tsu *tsu, uint32_t record);
 struct nand_namespace tsu_namespace_state(struct tsu *tsu, uint32_t window);
 void tsu_set_namespace(struct tsu *tsu, uint32_t window, struct nand_namespace to);
+void tsu_controller(struct tsu *tsu, struct hz_nand_controller *out);
+void tsu_set_controller(struct tsu *tsu, const struct hz_nand_controller *to);
 
 #ifdef __cplusplus
 }

@@ -129,6 +129,7 @@ private:
 	void abort(const ExchangePtr &exchange);
 	void pass(const ExchangePtr &exchange, uint32_t bytes, Edit edit = {});
 	void change_namespaces(const ExchangePtr &exchange);
+	void format(const ExchangePtr &exchange);
 
 	void io(const ExchangePtr &exchange, const Queue &queue);
 	void start(const std::shared_ptr<UnderWay> &work, const Portion &portion, unsigned lane);

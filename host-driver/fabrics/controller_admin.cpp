@@ -62,6 +62,8 @@ void HostController::admin(const ExchangePtr &exchange)
 		return refuse(exchange, NVME_INVALID_OPCODE);
 	if (exchange->sqe.opcode == NVME_ADMIN_NAMESPACE_MANAGEMENT || exchange->sqe.opcode == NVME_ADMIN_NAMESPACE_ATTACHMENT)
 		return change_namespaces(exchange);
+	if (exchange->sqe.opcode == NVME_ADMIN_FORMAT_NVM)
+		return format(exchange);
 	pass(exchange, exchange->direction == Direction::to_host ? exchange->length : 0);
 }
 
@@ -98,6 +100,18 @@ void HostController::change_namespaces(const ExchangePtr &exchange)
 		if (const auto subsystem = self.subsystem_.lock())
 			subsystem->renew_exports();
 	});
+}
+
+// Hosts see neither metadata nor the other half of a split namespace, which would lose its data too.
+void HostController::format(const ExchangePtr &exchange)
+{
+	const auto subsystem = subsystem_.lock();
+	const Export *one = subsystem->exports().find(exchange->sqe.nsid);
+	if (one ? one->split : std::ranges::any_of(subsystem->exports().all(), &Export::split))
+		return refuse(exchange, NVME_INVALID_NAMESPACE);
+	if (subsystem->options().device->protection == HZ_PROTECTION_TYPE1 && !(exchange->sqe.cdw10 >> NVME_FORMAT_PI & 7))
+		exchange->sqe.cdw10 |= NVME_DPS_TYPE1 << NVME_FORMAT_PI;
+	pass(exchange, 0);
 }
 
 void HostController::edit_controller(Bytes &page) const
@@ -262,6 +276,9 @@ void HostController::set_features(const ExchangePtr &exchange)
 {
 	const uint32_t id = exchange->sqe.cdw10 & 0xff, value = exchange->sqe.cdw11;
 	const uint32_t most = subsystem_.lock()->options().queues - 1u;
+	const bool ours = id == NVME_FEAT_NUMBER_OF_QUEUES || id == NVME_FEAT_ASYNC_EVENT || id == feature_keep_alive;
+	if (ours && exchange->sqe.cdw10 & NVME_FEAT_SAVE)
+		return refuse(exchange, NVME_FEATURE_NOT_SAVEABLE);
 	switch (id) {
 	case NVME_FEAT_NUMBER_OF_QUEUES:
 		if (discovery_)

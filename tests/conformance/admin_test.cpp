@@ -23,8 +23,6 @@ const CommandCase cases[] = {
 	{"FirmwareCommitIsNotOffered", NVME_INVALID_OPCODE, command(0x10)},
 	{"NamespaceOfTheOtherCommandSet", NVME_IOCS_NOT_SUPPORTED, command(NVME_ADMIN_NAMESPACE_MANAGEMENT)},
 	{"NamespaceAttachmentOfNone", NVME_INVALID_NAMESPACE, command(NVME_ADMIN_NAMESPACE_ATTACHMENT)},
-	{"SelfTestIsNotOffered", NVME_INVALID_OPCODE, command(0x14)},
-	{"FormatIsNotOffered", NVME_INVALID_OPCODE, command(0x80)},
 	{"SanitizeIsNotOffered", NVME_INVALID_OPCODE, command(0x84)},
 	{"ReservedOpcode", NVME_INVALID_OPCODE, command(0x7f)},
 	{"UnknownVendorOpcode", NVME_INVALID_OPCODE, command(0xff)},
@@ -34,9 +32,97 @@ const CommandCase cases[] = {
 	{"SglSegment", NVME_INVALID_FIELD, command(NVME_ADMIN_IDENTIFY, 0x80)},
 	{"ResetStatistics", NVME_SUCCESS, command(NVME_ADMIN_HZ_RESET_STATS)},
 };
+auto format(uint32_t cdw10, uint32_t nsid = 1)
+{
+	return [=](Bench &b) { return admin_command(b, NVME_ADMIN_FORMAT_NVM, nsid, cdw10); };
+}
+
+auto self_test(uint32_t which, uint32_t nsid)
+{
+	return [=](Bench &b) { return admin_command(b, NVME_ADMIN_DEVICE_SELF_TEST, nsid, which); };
+}
+
+const CommandCase self_test_cases[] = {
+	{"AbortOfNoSelfTest", NVME_SUCCESS, self_test(NVME_SELF_TEST_ABORT, 0)},
+	{"SelfTestZero", NVME_INVALID_FIELD, self_test(NVME_SELF_TEST_NONE, 0)},
+	{"ReservedSelfTest", NVME_INVALID_FIELD, self_test(3, 0)},
+	{"VendorsSelfTest", NVME_INVALID_FIELD, self_test(0xe, 0)},
+	{"SelfTestOfANamespaceThatCannotBe", NVME_INVALID_NAMESPACE, self_test(NVME_SELF_TEST_SHORT, 2)},
+	{"SelfTestOfTheController", NVME_SUCCESS, self_test(NVME_SELF_TEST_SHORT, 0)},
+};
+
+const CommandCase format_cases[] = {
+	{"Format", NVME_SUCCESS, format(0)},
+	{"FormatOfAll", NVME_SUCCESS, format(0, NVME_NSID_ALL)},
+	{"FormatOfNone", NVME_INVALID_NAMESPACE, format(0, 0)},
+	{"FormatOfANamespaceThatCannotBe", NVME_INVALID_NAMESPACE, format(0, 2)},
+	{"FormatWithTheSecondLbaFormat", NVME_INVALID_FORMAT, format(1 << NVME_FORMAT_LBAFL)},
+	{"FormatWithTheSeventeenthLbaFormat", NVME_INVALID_FORMAT, format(1 << NVME_FORMAT_LBAFU)},
+	{"FormatWithProtection", NVME_INVALID_FORMAT, format(NVME_DPS_TYPE1 << NVME_FORMAT_PI)},
+	{"FormatWithReservedProtection", NVME_INVALID_FORMAT, format(7 << NVME_FORMAT_PI)},
+	{"FormatWithExtendedMetadataOfNoBytes", NVME_SUCCESS, format(1 << NVME_FORMAT_MSET)},
+	{"FormatWithUserDataErase", NVME_INVALID_FIELD, format(NVME_FORMAT_USER_DATA << NVME_FORMAT_SES)},
+	{"FormatWithCryptographicErase", NVME_INVALID_FIELD, format(NVME_FORMAT_CRYPTO << NVME_FORMAT_SES)},
+	{"FormatWithReservedErase", NVME_INVALID_FIELD, format(3 << NVME_FORMAT_SES)},
+};
+
 class AdminCommands : public AdminCommand {};
 TEST_P(AdminCommands, Status) { check(); }
 INSTANTIATE_TEST_SUITE_P(All, AdminCommands, ::testing::ValuesIn(cases), case_name);
+INSTANTIATE_TEST_SUITE_P(AllSelfTests, AdminCommands, ::testing::ValuesIn(self_test_cases), case_name);
+INSTANTIATE_TEST_SUITE_P(AllFormats, AdminCommands, ::testing::ValuesIn(format_cases), case_name);
+
+class AdminSelfTest : public ZonedDevice {
+protected:
+	nvme_self_test_log log()
+	{
+		nvme_self_test_log page;
+		std::memcpy(&page, bench().controller().log_page(NVME_LOG_SELF_TEST, sizeof(page)).data(), sizeof(page));
+		return page;
+	}
+	uint16_t begin(uint32_t which, uint32_t nsid)
+	{
+		return bench().controller().admin(admin_command(bench(), NVME_ADMIN_DEVICE_SELF_TEST, nsid, which)).status;
+	}
+	// Until it is over; the last result.
+	nvme_self_test_result finish()
+	{
+		for (int i = 0; i < 10000 && log().current; i++)
+			;
+		EXPECT_EQ(log().current, 0);
+		return log().result[0];
+	}
+};
+
+TEST_F(AdminSelfTest, BothKindsPass)
+{
+	bench().put(0, NVME_ZS_FULL);
+	bench().put(1, NVME_ZS_CLOSED);
+	for (uint32_t nsid : {1u, NVME_NSID_ALL})
+		for (uint32_t which : {NVME_SELF_TEST_SHORT, NVME_SELF_TEST_EXTENDED}) {
+			ASSERT_EQ(begin(which, nsid), NVME_SUCCESS);
+			const auto result = finish();
+			EXPECT_EQ(result.status, which << 4 | NVME_SELF_TEST_PASSED);
+			EXPECT_EQ(result.segment | result.valid | result.nsid | result.sct | result.sc, 0u);
+		}
+	EXPECT_EQ(log().result[1].status, NVME_SELF_TEST_SHORT << 4) << "the newest is the first";
+}
+
+class AdminFormat : public ZonedDevice {};
+
+TEST_F(AdminFormat, EveryZoneIsEmptyAndReadsAsZeros)
+{
+	bench().put(0, NVME_ZS_FULL);
+	bench().put(1, NVME_ZS_EXPLICIT_OPEN);
+	bench().put(2, NVME_ZS_CLOSED);
+	ASSERT_EQ(bench().controller().admin(admin_command(bench(), NVME_ADMIN_FORMAT_NVM, 1)).status, NVME_SUCCESS);
+	for (uint32_t zone = 0; zone < bench().zones(); zone++)
+		EXPECT_EQ(bench().state(zone), NVME_ZS_EMPTY) << "zone " << zone;
+	Bytes data(4096, std::byte(0xee));
+	ASSERT_EQ(bench().run(hz::QueuePair::read(0, 1), {}, &data).status, NVME_SUCCESS);
+	EXPECT_EQ(data, Bytes(4096));
+	EXPECT_EQ(bench().write(0, 1), NVME_SUCCESS);
+}
 
 class AdminQueue : public Device {
 protected:

@@ -1,5 +1,7 @@
 // Get Features and Set Features (base spec 5.15, 5.27).
 // SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+
 #include "command_case.hpp"
 
 namespace conform {
@@ -50,7 +52,20 @@ const CommandCase cases[] = {
 	{"SetWriteCacheOff", NVME_SUCCESS, set(NVME_FEAT_VOLATILE_WRITE_CACHE, 0)},
 	{"SetWriteCacheByBroadcast", NVME_SUCCESS, set(NVME_FEAT_VOLATILE_WRITE_CACHE, 1, NVME_NSID_ALL)},
 	{"SetPerNamespace", NVME_FEATURE_NOT_PER_NAMESPACE, set(NVME_FEAT_VOLATILE_WRITE_CACHE, 1, 1)},
-	{"SetSaved", NVME_FEATURE_NOT_SAVEABLE, set(NVME_FEAT_VOLATILE_WRITE_CACHE | save, 1)},
+	{"SaveWriteCache", NVME_SUCCESS, set(NVME_FEAT_VOLATILE_WRITE_CACHE | save, 1)},
+	{"SaveArbitration", NVME_SUCCESS, set(NVME_FEAT_ARBITRATION | save, 0)},
+	{"SaveWriteAtomicity", NVME_SUCCESS, set(NVME_FEAT_WRITE_ATOMICITY | save, 0)},
+	{"SaveAsyncEvents", NVME_SUCCESS, set(NVME_FEAT_ASYNC_EVENT | save, 0)},
+	{"SaveBadWriteCache", NVME_INVALID_FIELD, set(NVME_FEAT_VOLATILE_WRITE_CACHE | save, 2)},
+	{"SavePerNamespace", NVME_FEATURE_NOT_PER_NAMESPACE, set(NVME_FEAT_VOLATILE_WRITE_CACHE | save, 1, 1)},
+	{"SavePowerState", NVME_FEATURE_NOT_SAVEABLE, set(NVME_FEAT_POWER_MANAGEMENT | save, 0)},
+	{"SaveQueueCount", NVME_FEATURE_NOT_SAVEABLE, set(NVME_FEAT_NUMBER_OF_QUEUES | save, 0)},
+	{"SaveTemperatureThreshold", NVME_FEATURE_NOT_SAVEABLE, set(NVME_FEAT_TEMPERATURE_THRESHOLD | save, 350)},
+	{"SaveErrorRecovery", NVME_FEATURE_NOT_SAVEABLE, set(NVME_FEAT_ERROR_RECOVERY | save, 1)},
+	{"SaveInterruptCoalescing", NVME_FEATURE_NOT_SAVEABLE, set(NVME_FEAT_INTERRUPT_COALESCING | save, 1)},
+	{"SaveInterruptVector", NVME_FEATURE_NOT_SAVEABLE, set(NVME_FEAT_INTERRUPT_VECTOR | save, 1)},
+	{"SaveCommandSetProfile", NVME_FEATURE_NOT_SAVEABLE, set(NVME_FEAT_IOCS_PROFILE | save, 0)},
+	{"SaveUnknown", NVME_INVALID_FIELD, set(0x0d | save)},
 	{"SetUnknown", NVME_INVALID_FIELD, set(0x0d)},
 	{"SetFeatureZero", NVME_INVALID_FIELD, set(0)},
 	{"SetVendorFeature", NVME_INVALID_FIELD, set(0xc0)},
@@ -94,7 +109,54 @@ TEST_F(FeatureValues, StayAsSetUntilAControllerReset)
 		EXPECT_NE(controller.get_feature(fid), value) << "feature " << int(fid) << " returns to its default";
 }
 
-TEST_F(FeatureValues, NoneIsSaveableOrPerNamespace)
+TEST_F(FeatureValues, SavedOnesStayThroughResetAndPowerCut)
+{
+	const std::filesystem::path image = ::testing::TempDir() + "/features-" + std::to_string(getpid()) + ".img";
+	std::filesystem::remove(image);
+	hz::MachineOptions options;
+	options.config = small_config();
+	options.nand_image = image;
+	auto boot = [&](auto use) {
+		auto machine = hz::Machine::launch(options);
+		hz::Controller controller(*machine);
+		controller.enable();
+		use(controller);
+		machine->kill(); // as a power cut
+	};
+	auto value = [](hz::Controller &controller, uint32_t fid, uint32_t select) {
+		nvme_sqe sqe{};
+		sqe.opcode = NVME_ADMIN_GET_FEATURES;
+		sqe.cdw10 = fid | select << 8;
+		return controller.admin(sqe).dw0;
+	};
+	auto saved = [](hz::Controller &controller, uint32_t fid, uint32_t value) {
+		nvme_sqe sqe{};
+		sqe.opcode = NVME_ADMIN_SET_FEATURES;
+		sqe.cdw10 = fid | save;
+		sqe.cdw11 = value;
+		return controller.admin(sqe).status;
+	};
+	boot([&](hz::Controller &controller) {
+		EXPECT_EQ(saved(controller, NVME_FEAT_ARBITRATION, 4), NVME_SUCCESS);
+		EXPECT_EQ(saved(controller, NVME_FEAT_VOLATILE_WRITE_CACHE, 0), NVME_SUCCESS);
+		controller.set_feature(NVME_FEAT_WRITE_ATOMICITY, 1);
+		controller.set_feature(NVME_FEAT_ARBITRATION, 2);
+		controller.enable();
+		EXPECT_EQ(value(controller, NVME_FEAT_ARBITRATION, NVME_FEAT_CURRENT), 4u) << "after a controller reset";
+	});
+	boot([&](hz::Controller &controller) {
+		EXPECT_EQ(value(controller, NVME_FEAT_ARBITRATION, NVME_FEAT_CURRENT), 4u);
+		EXPECT_EQ(value(controller, NVME_FEAT_ARBITRATION, NVME_FEAT_SAVED), 4u);
+		EXPECT_EQ(value(controller, NVME_FEAT_ARBITRATION, NVME_FEAT_DEFAULT), 0u);
+		EXPECT_EQ(value(controller, NVME_FEAT_VOLATILE_WRITE_CACHE, NVME_FEAT_CURRENT), 0u);
+		EXPECT_EQ(value(controller, NVME_FEAT_WRITE_ATOMICITY, NVME_FEAT_CURRENT), 0u) << "set without being saved";
+		EXPECT_EQ(saved(controller, NVME_FEAT_ARBITRATION, 0), NVME_SUCCESS);
+	});
+	boot([&](hz::Controller &controller) { EXPECT_EQ(value(controller, NVME_FEAT_ARBITRATION, NVME_FEAT_CURRENT), 0u); });
+	std::filesystem::remove(image);
+}
+
+TEST_F(FeatureValues, CapabilitiesAreThoseOfSetFeatures)
 {
 	for (uint32_t fid : {1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 0x19}) {
 		nvme_sqe sqe = admin_command(bench(), NVME_ADMIN_GET_FEATURES, 0, fid | NVME_FEAT_CAPABILITIES << 8);
@@ -102,7 +164,10 @@ TEST_F(FeatureValues, NoneIsSaveableOrPerNamespace)
 		ASSERT_EQ(result.status, NVME_SUCCESS) << "feature " << fid;
 		bool fixed = fid == NVME_FEAT_TEMPERATURE_THRESHOLD || fid == NVME_FEAT_ERROR_RECOVERY ||
 			     fid == NVME_FEAT_INTERRUPT_COALESCING || fid == NVME_FEAT_INTERRUPT_VECTOR;
-		EXPECT_EQ(result.dw0, fixed ? 0u : uint32_t{NVME_FEAT_CAP_CHANGEABLE}) << "feature " << fid;
+		bool saveable = fid == NVME_FEAT_ARBITRATION || fid == NVME_FEAT_VOLATILE_WRITE_CACHE || fid == NVME_FEAT_WRITE_ATOMICITY ||
+				fid == NVME_FEAT_ASYNC_EVENT;
+		EXPECT_EQ(result.dw0, (fixed ? 0u : NVME_FEAT_CAP_CHANGEABLE) | (saveable ? NVME_FEAT_CAP_SAVEABLE : 0u))
+			<< "feature " << fid;
 	}
 }
 

@@ -68,7 +68,11 @@ const CommandCase cases[] = {
 	{"ChangedNamespacesOfNamespaceZero", NVME_SUCCESS, page(0x04, 1024, 0, 0)},
 	{"ChangedNamespacesOfANamespace", NVME_INVALID_FIELD, page(0x04, 1024, 0, 1)},
 	{"ChangedNamespacesBeyondTheEnd", NVME_INVALID_FIELD, page(0x04, 1, 4100)},
-	{"SelfTestIsNotOffered", NVME_LOG_PAGE_INVALID, page(0x06, 16)},
+	{"TelemetryOfTheHost", NVME_SUCCESS, page(NVME_LOG_TELEMETRY_HOST, 128)},
+	{"TelemetryCreated", NVME_SUCCESS, page(uint32_t{NVME_LOG_TELEMETRY_HOST} | NVME_TELEMETRY_CREATE, 128)},
+	{"TelemetryOfTheController", NVME_SUCCESS, page(NVME_LOG_TELEMETRY_CONTROLLER, 128)},
+	{"TelemetryOfHalfABlock", NVME_INVALID_FIELD, page(NVME_LOG_TELEMETRY_HOST, 64)},
+	{"SelfTest", NVME_SUCCESS, page(NVME_LOG_SELF_TEST, sizeof(nvme_self_test_log) / 4)},
 	{"ChangedZones", NVME_SUCCESS, page(NVME_LOG_CHANGED_ZONES, 1024, 0, 1)},
 	{"ChangedZonesOfNoNamespace", NVME_INVALID_FIELD, page(NVME_LOG_CHANGED_ZONES, 1024, 0, 0)},
 	{"ChangedZonesOfAllNamespaces", NVME_INVALID_FIELD, page(NVME_LOG_CHANGED_ZONES, 1024, 0, NVME_NSID_ALL)},
@@ -190,7 +194,8 @@ TEST_F(LogContent, SupportedPagesAreThoseThatCanBeRead)
 	auto data = bench().controller().log_page(0x00, 1024);
 	for (uint32_t lid = 0; lid < 256; lid++) {
 		uint32_t nsid = lid == NVME_LOG_CHANGED_ZONES ? 1 : NVME_NSID_ALL;
-		nvme_sqe sqe = page(lid, 1, 0, nsid)(bench());
+		const bool blocks = lid == NVME_LOG_TELEMETRY_HOST || lid == NVME_LOG_TELEMETRY_CONTROLLER;
+		nvme_sqe sqe = page(lid, blocks ? NVME_TELEMETRY_BLOCK / 4 : 1, 0, nsid)(bench());
 		sqe.cdw11 |= lid == NVME_LOG_ENDURANCE_GROUP ? 1 << 16 : 0;
 		bool can = bench().controller().admin(sqe).status == NVME_SUCCESS;
 		EXPECT_EQ(static_cast<unsigned>(data[lid * 4]) & 1, can ? 1u : 0u) << "page " << lid;

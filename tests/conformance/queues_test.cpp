@@ -1,5 +1,9 @@
 // Create and Delete I/O Queue (base spec 5.4 to 5.7), Doorbell Buffer Config (5.8).
 // SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
+#include <map>
+#include <thread>
+
 #include "command_case.hpp"
 #include "session/machine/error.hpp"
 
@@ -146,6 +150,72 @@ TEST_F(QueueLife, TwoSubmissionQueuesShareACompletionQueue)
 	EXPECT_EQ(b.controller().admin(admin_command(b, NVME_ADMIN_DELETE_CQ, 0, 1)).status, NVME_QUEUE_DELETION);
 	EXPECT_EQ(b.controller().admin(admin_command(b, NVME_ADMIN_DELETE_SQ, 0, 2)).status, NVME_SUCCESS);
 	EXPECT_EQ(b.controller().admin(admin_command(b, NVME_ADMIN_DELETE_CQ, 0, 1)).status, NVME_SUCCESS);
+}
+
+// Two commands at a time are inside the device, the others wait in their queue. Another queue promises nothing beyond a time before the
+// first of them can end: there device time stands while a second thread aborts the last command. How soon that thread is served is up to
+// the machine, so it may come too late.
+class QueueAbort : public ::testing::Test {
+protected:
+	static hz_device_config narrow()
+	{
+		hz_device_config config = small_config();
+		config.inflight_requests = 2;
+		return config;
+	}
+	// True if the command was aborted; what the queue says of it agrees with what the Abort says.
+	bool abort_the_last(std::chrono::milliseconds head_start)
+	{
+		std::map<uint16_t, uint16_t> status;
+		std::vector<uint16_t> cids;
+		hz::AdminResult answer{};
+		bench_.reset_zones();
+		auto queue = bench_.controller().create_queue(2, {.depth = 16}), brake = bench_.controller().create_queue(3, {.depth = 16});
+		const hz_queue_clock &clock = bench_.region().queue_clock(3);
+		queue->open(0);
+		brake->open(0);
+		while (!host_ns(clock))
+			std::this_thread::yield();
+		const uint64_t start = host_ns(clock) + 10000;
+		for (uint32_t i = 0; i < 8; i++) {
+			cids.push_back(*queue->acquire());
+			queue->submit(cids.back(), hz::QueuePair::write(i, 1, true), start);
+		}
+		queue->promise_nothing_more();
+		brake->promise_until(start + 40000); // a program takes longer
+		std::thread other([&] {
+			answer = bench_.controller().admin(admin_command(bench_, NVME_ADMIN_ABORT, 0, uint32_t(cids.back()) << 16 | 2));
+		});
+		std::this_thread::sleep_for(head_start);
+		brake->promise_nothing_more();
+		while (queue->outstanding())
+			for (const auto &c : queue->reap()) {
+				status[c.cid] = c.status;
+				queue->promise_nothing_more();
+			}
+		queue->close();
+		brake->close();
+		other.join();
+		EXPECT_EQ(answer.status, NVME_SUCCESS);
+		const bool aborted = !(answer.dw0 & 1);
+		EXPECT_EQ(status[cids.back()], aborted ? NVME_ABORT_REQUESTED : NVME_SUCCESS);
+		for (int i = 0; i < 7; i++)
+			EXPECT_EQ(status[cids[i]], NVME_SUCCESS);
+		bench_.controller().delete_queue(std::move(queue));
+		bench_.controller().delete_queue(std::move(brake));
+		EXPECT_EQ(bench_.filled(0), aborted ? 7u : 8u) << "what is aborted is not written";
+		return aborted;
+	}
+	static uint64_t host_ns(const hz_queue_clock &clock) { return std::atomic_ref(const_cast<uint64_t &>(clock.opened_ns)).load(); }
+	Bench bench_{narrow()};
+};
+
+TEST_F(QueueAbort, EndsACommandThatIsNotFetched)
+{
+	bool aborted = false;
+	for (int i = 0; i < 12 && !aborted; i++)
+		aborted = abort_the_last(std::chrono::milliseconds(20 << i / 2));
+	EXPECT_TRUE(aborted);
 }
 
 } // namespace queues_test

@@ -45,11 +45,14 @@ public:
 		controller.delete_queue(std::move(queue));
 		return c;
 	}
-	void write(uint32_t nsid, uint8_t tag) { EXPECT_EQ(run(nsid, hz::QueuePair::write(0, 1, true), block(nsid, tag)).status, 0); }
-	std::vector<std::byte> read(uint32_t nsid)
+	void write(uint32_t nsid, uint8_t tag, uint64_t lba = 0)
+	{
+		EXPECT_EQ(run(nsid, hz::QueuePair::write(lba, 1, true), block(nsid, tag)).status, 0);
+	}
+	std::vector<std::byte> read(uint32_t nsid, uint64_t lba = 0)
 	{
 		std::vector<std::byte> data(HZ_SECTOR_BYTES, std::byte(0xee));
-		EXPECT_EQ(run(nsid, hz::QueuePair::read(0, 1), {}, data).status, 0);
+		EXPECT_EQ(run(nsid, hz::QueuePair::read(lba, 1), {}, data).status, 0);
 		return data;
 	}
 	uint32_t manage(uint32_t select, uint32_t nsid, uint64_t sectors = 0, uint16_t set = 0)
@@ -73,6 +76,13 @@ public:
 		sqe.cdw10 = !on;
 		list.count = list.id[0] = 1;
 		controller.require("Namespace Attachment", sqe, {}, std::as_bytes(std::span(&list, 1)));
+	}
+	void format(uint32_t nsid)
+	{
+		nvme_sqe sqe{};
+		sqe.opcode = NVME_ADMIN_FORMAT_NVM;
+		sqe.nsid = nsid;
+		controller.require("Format NVM", sqe);
 	}
 	void shut_down()
 	{
@@ -174,6 +184,53 @@ TEST(Namespaces, WhatIsDeletedIsGoneAndTheRestStays)
 		EXPECT_EQ(device.controller.namespace_info(nsid).zones, 4u);
 	}
 	device.shut_down();
+}
+
+// One flash operation after another is the last before the power cut; after some cuts another one hits the start that completes the
+// format. The format counts from its beginning on, so no start shows the old data again.
+TEST(Namespaces, AFormatIsWholeAfterAnyPowerCut)
+{
+	const Image image;
+	hz::MachineOptions options = four_channels();
+	options.nand_image = image.path;
+	constexpr uint64_t places[] = {0, 256, 512};
+	auto format_until = [&](uint64_t cut) {
+		options.power_cut_op = cut;
+		bool done = false;
+		try {
+			Start device(options);
+			device.format(2);
+			done = true;
+			device.kill();
+		} catch (const std::exception &) {
+		}
+		options.power_cut_op = 0;
+		return done;
+	};
+	unsigned interrupted = 0;
+	for (bool done = false; !done; interrupted += !done) {
+		{
+			Start device(options);
+			for (const uint64_t lba : places) {
+				if (device.read(1, lba) == zeros)
+					device.write(1, 1, lba);
+				device.write(2, 1, lba);
+				EXPECT_EQ(device.read(2, lba), device.block(2, 1));
+			}
+			device.shut_down();
+		}
+		done = format_until(interrupted + 1);
+		if (interrupted % 3 == 2)
+			format_until(interrupted / 3 + 1);
+		Start device(options);
+		for (const uint64_t lba : places) {
+			EXPECT_EQ(device.read(1, lba), device.block(1, 1)) << "cut " << interrupted + 1;
+			EXPECT_EQ(device.read(2, lba), zeros) << "cut " << interrupted + 1;
+		}
+		device.shut_down();
+		ASSERT_LT(interrupted, 100u);
+	}
+	EXPECT_GE(interrupted, 5u) << "cuts inside the format";
 }
 
 } // namespace e2e

@@ -130,6 +130,64 @@ class NvmeCli(unittest.TestCase):
         self.assertRegex(self.good("--device", "small", "get-feature", "-f", "6"), rb"(?i)value: ?0x0*1\b")
         self.assertIn(b"Enabled", self.good("--device", "small", "get-feature", "-f", "6", "-H"))
 
+    def test_telemetry(self):
+        """The file has the header, the list of pages behind it, and the pages: SMART and flash counters."""
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image, out = pathlib.Path(folder) / "image", pathlib.Path(folder) / "telemetry"
+            for generation in (1, 2):
+                self.good("--device", "small", "--image", image, "telemetry-log", "--output-file", out, "--host-generate=1")
+                log = out.read_bytes()
+                self.assertEqual((log[0], log[381], len(log)), (7, generation, 512 * (1 + struct.unpack_from("<H", log, 12)[0])))
+                version, pages = struct.unpack_from("<II", log, 512)
+                self.assertEqual((version, pages), (1, 5))
+                places = {identifier: log[512 * block:512 * block + size] for identifier, block, size, _ in
+                          struct.iter_unpack("<IIII", log[520:520 + 16 * pages])}
+                self.assertEqual(places[2][3], 100, "available spare")
+                self.assertEqual(struct.unpack_from("<II", places[0xc1]), (1, 2), "two channels")
+                self.assertEqual(struct.unpack_from("<II", places[0xc0])[0], 1)
+
+    def test_self_test(self):
+        """Results outlast shutdowns, and go on counting in an image."""
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image = ["--device", "small", "--image", str(pathlib.Path(folder) / "image")]
+            data = bytes(i % 251 for i in range(2 * BLOCK))
+            self.good(*image, "write", "-s", "0", "-c", "1", "-z", len(data), data=data)
+            self.assertIn(b"started", self.good(*image, "device-self-test", "/dev/hartzone0", "-n", "0", "-s", "1"))
+            self.good(*image, "device-self-test", "/dev/hartzone0", "-n", "1", "-s", "2")
+            log = json.loads(self.good(*image, "self-test-log", "-o", "json"))
+            self.assertEqual(log["Current Device Self-Test Operation"], 0)
+            results = log["List of Valid Reports"]
+            self.assertEqual([(r["Self test code"], r["Self test result"]) for r in results[:2]], [(2, 0), (1, 0)])
+            run = self.call(*image, "device-self-test", "/dev/hartzone0", "-n", "2", "-s", "1")
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn(b"Invalid Namespace", run.stderr + run.stdout)
+
+    def test_format(self):
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image = ["--device", "small", "--image", str(pathlib.Path(folder) / "image")]
+            data = bytes(i % 251 for i in range(2 * BLOCK))
+            self.good(*image, "write", "-s", "0", "-c", "1", "-z", len(data), data=data)
+            for refused, says in ((("-s", "1"), b"invalid field"), (("-s", "2"), b"invalid field"), (("-l", "1"), b"format"), (("-i", "1"), b"invalid")):
+                run = self.call(*image, "format", "-f", *refused)
+                self.assertNotEqual(run.returncode, 0, refused)
+                self.assertIn(says, (run.stderr + run.stdout).lower())
+            self.assertTrue(self.good(*image, "read", "-s", "0", "-c", "1", "-z", len(data)).startswith(data), "what is refused erases nothing")
+            self.assertIn(b"Success formatting", self.good(*image, "format", "-f"))
+            self.assertTrue(self.good(*image, "read", "-s", "0", "-c", "1", "-z", len(data)).startswith(bytes(2 * BLOCK)))
+            zones = json.loads(self.good(*image, "zns", "report-zones", "-o", "json"))["zone_list"]
+            self.assertEqual({zone["state"] for zone in zones}, {"EMPTY"})
+            self.good(*image, "write", "-s", "0", "-c", "1", "-z", len(data), data=data)
+
+    def test_saved_features(self):
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image = ["--device", "small", "--image", str(pathlib.Path(folder) / "image")]
+            self.good(*image, "set-feature", "/dev/hartzone0", "-f", "6", "--value=0", "--save")
+            for select, value in ((0, 0), (1, 1), (2, 0), (3, 5)):
+                self.assertRegex(self.good(*image, "get-feature", "-f", "6", "-s", select), rb"(?i)value: ?(0x)?0*%x\b" % value)
+            run = self.call(*image, "set-feature", "/dev/hartzone0", "-f", "2", "--value=0", "--save")
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn(b"not saveable", (run.stderr + run.stdout).lower())
+
     def test_what_is_refused(self):
         nothing_boots = {"HARTZONE_QEMU": "/bin/false"}
         for words, says in (((), "say which of nvme-cli's commands"), (("show-regs",), "no show-regs here; id-ctrl says"),

@@ -57,7 +57,8 @@ uint64_t aim(uint64_t address) { return address & 1 << 20 ? address : HZ_SHM_HEA
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x05, 0x08, 0x09, 0x0c, 0x19, 0x79, 0x7a, 0x7d};
-	io_limits limits{{region(), region_bytes}, namespace_sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE, true, true, false, 0};
+	io_limits limits{
+		{region(), region_bytes}, namespace_sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE, true, true, false, false, 0};
 	uint8_t *pages[PRP_MAX_PAGES];
 	ftl_request req{};
 	nvme_sqe sqe;

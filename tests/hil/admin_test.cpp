@@ -25,12 +25,22 @@ struct Admin : testing::Test {
 		return rig.admin(admin_sqe(NVME_ADMIN_GET_FEATURES, select << 8 | fid, cdw11));
 	}
 	Cqe set(uint8_t fid, uint32_t value, uint32_t nsid = 0) { return rig.set_feature(fid, value, nsid); }
+	uint16_t save(uint8_t fid, uint32_t value)
+	{
+		return rig.status_of(admin_sqe(NVME_ADMIN_SET_FEATURES, NVME_FEAT_SAVE | fid, value));
+	}
+	void reset()
+	{
+		rig.set(NVME_REG_CC, 0);
+		rig.run();
+		rig.enable();
+	}
 	Rig rig;
 };
 
 TEST_F(Admin, EveryUnknownOpcodeIsInvalid)
 {
-	const uint8_t known[] = {0, 1, 2, 4, 5, 6, 8, 9, 0xa, 0xc, 0xd, 0x15, 0x7c, 0xc0};
+	const uint8_t known[] = {0, 1, 2, 4, 5, 6, 8, 9, 0xa, 0xc, 0xd, 0x14, 0x15, 0x7c, 0x80, 0xc0};
 	for (unsigned opcode = 0; opcode < 256; opcode++)
 		if (!std::count(std::begin(known), std::end(known), opcode)) {
 			EXPECT_EQ(rig.status_of(admin_sqe(static_cast<uint8_t>(opcode))), dnr(NVME_INVALID_OPCODE)) << opcode;
@@ -57,7 +67,8 @@ TEST_F(Admin, IdentifyController)
 	EXPECT_EQ(id.sqes, 0x66);
 	EXPECT_EQ(id.cqes, 0x44);
 	EXPECT_EQ(id.ver, 0x20000u);
-	EXPECT_EQ(id.oacs, NVME_OACS_DBBUF | NVME_OACS_NAMESPACES);
+	EXPECT_EQ(id.oacs, NVME_OACS_DBBUF | NVME_OACS_NAMESPACES | NVME_OACS_FORMAT | NVME_OACS_SELF_TEST);
+	EXPECT_EQ(id.fna, 0) << "a format is of one namespace or of all, without a key to change";
 	EXPECT_EQ(id.vwc, 7);
 	EXPECT_EQ(id.vs[NVME_HZ_VS_PROTECTION], 0) << "durable writes are refused, and it says so";
 	EXPECT_EQ(id.oaes, 1u << 8 | 1u << 27);
@@ -203,12 +214,14 @@ TEST_F(Admin, Features)
 	EXPECT_EQ(get(NVME_FEAT_VOLATILE_WRITE_CACHE).dw0, 0u);
 	EXPECT_EQ(get(NVME_FEAT_VOLATILE_WRITE_CACHE, NVME_FEAT_DEFAULT).dw0, 1u);
 	EXPECT_EQ(get(NVME_FEAT_VOLATILE_WRITE_CACHE, NVME_FEAT_SAVED).dw0, 1u);
-	EXPECT_EQ(get(NVME_FEAT_VOLATILE_WRITE_CACHE, NVME_FEAT_CAPABILITIES).dw0, uint32_t{NVME_FEAT_CAP_CHANGEABLE});
+	EXPECT_EQ(get(NVME_FEAT_VOLATILE_WRITE_CACHE, NVME_FEAT_CAPABILITIES).dw0, NVME_FEAT_CAP_CHANGEABLE | NVME_FEAT_CAP_SAVEABLE);
+	EXPECT_EQ(get(NVME_FEAT_POWER_MANAGEMENT, NVME_FEAT_CAPABILITIES).dw0, uint32_t{NVME_FEAT_CAP_CHANGEABLE});
 	EXPECT_EQ(get(NVME_FEAT_VOLATILE_WRITE_CACHE, 4).status, bad_field);
 	EXPECT_EQ(set(NVME_FEAT_VOLATILE_WRITE_CACHE, 2).status, bad_field);
 	EXPECT_EQ(set(NVME_FEAT_VOLATILE_WRITE_CACHE, 1, 1).status, dnr(NVME_FEATURE_NOT_PER_NAMESPACE));
-	nvme_sqe save = admin_sqe(NVME_ADMIN_SET_FEATURES, 1u << 31 | NVME_FEAT_VOLATILE_WRITE_CACHE, 1);
-	EXPECT_EQ(rig.status_of(save), dnr(NVME_FEATURE_NOT_SAVEABLE));
+	EXPECT_EQ(save(NVME_FEAT_POWER_MANAGEMENT, 0), dnr(NVME_FEATURE_NOT_SAVEABLE));
+	EXPECT_EQ(save(NVME_FEAT_NUMBER_OF_QUEUES, 1 << 16 | 1), dnr(NVME_FEATURE_NOT_SAVEABLE));
+	EXPECT_EQ(save(NVME_FEAT_TEMPERATURE_THRESHOLD, 1), dnr(NVME_FEATURE_NOT_SAVEABLE));
 	EXPECT_EQ(set(NVME_FEAT_POWER_MANAGEMENT, 1).status, bad_field) << "there is one power state";
 	EXPECT_EQ(set(NVME_FEAT_IOCS_PROFILE, 0).status, 0);
 	EXPECT_EQ(set(NVME_FEAT_IOCS_PROFILE, 1).status, bad_field);
@@ -216,6 +229,51 @@ TEST_F(Admin, Features)
 	EXPECT_EQ(set(NVME_FEAT_POWER_MANAGEMENT, 0x20).status, bad_field) << "a workload hint would change nothing";
 	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 7).status, 0);
 	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 1 << 8).status, bad_field) << "a weight, without weighted round robin";
+}
+
+TEST_F(Admin, SavedValuesAreThoseOfTheNextLives)
+{
+	EXPECT_EQ(get(NVME_FEAT_ARBITRATION, NVME_FEAT_SAVED).dw0, 0u) << "the default, while none is saved";
+	EXPECT_EQ(save(NVME_FEAT_ARBITRATION, 3), 0);
+	EXPECT_EQ(save(NVME_FEAT_VOLATILE_WRITE_CACHE, 0), 0);
+	EXPECT_EQ(save(NVME_FEAT_ASYNC_EVENT, NVME_WARNING_SPARE), 0);
+	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 5).status, 0);
+	EXPECT_EQ(get(NVME_FEAT_ARBITRATION).dw0, 5u);
+	EXPECT_EQ(get(NVME_FEAT_ARBITRATION, NVME_FEAT_SAVED).dw0, 3u);
+	EXPECT_EQ(get(NVME_FEAT_ARBITRATION, NVME_FEAT_DEFAULT).dw0, 0u);
+	EXPECT_EQ(save(NVME_FEAT_ARBITRATION, 8), bad_field);
+	EXPECT_EQ(get(NVME_FEAT_ARBITRATION, NVME_FEAT_SAVED).dw0, 3u) << "what is refused is not saved";
+	reset();
+	EXPECT_EQ(get(NVME_FEAT_ARBITRATION).dw0, 3u);
+	EXPECT_EQ(get(NVME_FEAT_VOLATILE_WRITE_CACHE).dw0, 0u);
+	EXPECT_EQ(get(NVME_FEAT_WRITE_ATOMICITY).dw0, 0u);
+	EXPECT_EQ(rig.fake->controller.saved,
+		  1u << NVME_FEAT_ARBITRATION | 1u << NVME_FEAT_VOLATILE_WRITE_CACHE | 1u << NVME_FEAT_ASYNC_EVENT);
+}
+
+/* What they do, not only what they say. */
+TEST_F(Admin, SavedValuesHaveTheirEffect)
+{
+	EXPECT_EQ(save(NVME_FEAT_VOLATILE_WRITE_CACHE, 0), 0);
+	EXPECT_EQ(save(NVME_FEAT_ASYNC_EVENT, NVME_WARNING_SPARE), 0);
+	reset();
+	Rig::Queue queue = rig.make_queue(1, 16);
+	rig.open(queue);
+	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_WRITE, 0, 1, rig.buffer())).status, 0);
+	EXPECT_EQ(rig.fake->log.back().flags, FTL_FUA);
+	rig.close(queue, UINT64_MAX);
+	rig.await_event();
+	rig.fake->health.spare_percent = 1;
+	tell_watch(*rig.fake);
+	rig.run();
+	auto event = rig.reap_admin();
+	ASSERT_TRUE(event);
+	EXPECT_EQ(event->dw0 & 0xffff, NVME_AEN_SMART | NVME_AEN_SMART_SPARE << 8u);
+	reset();
+	rig.await_event();
+	event = rig.reap_admin();
+	ASSERT_TRUE(event) << "the warning is still there, and told when events are enabled";
+	EXPECT_EQ(event->dw0 & 0xffff, NVME_AEN_SMART | NVME_AEN_SMART_SPARE << 8u);
 }
 
 TEST(InPlace, IsToldAndHasALogPage)

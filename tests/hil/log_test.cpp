@@ -28,7 +28,7 @@ struct Log : testing::Test {
 
 TEST_F(Log, UnknownPagesAndBadWindows)
 {
-	for (unsigned id : {0x06, 0x70, 0xbe, 0xc5, 0xff})
+	for (unsigned id : {0x0a, 0x70, 0xbe, 0xc5, 0xff})
 		EXPECT_EQ(log(static_cast<uint8_t>(id), 512), dnr(NVME_LOG_PAGE_INVALID)) << id;
 	EXPECT_EQ(log(NVME_LOG_SMART, 512, 2), bad_field) << "an offset of whole dwords";
 	EXPECT_EQ(log(NVME_LOG_SMART, 512, 516), bad_field) << "behind the page";
@@ -250,7 +250,7 @@ TEST_F(Log, SupportedPagesAndFeatures)
 	ASSERT_EQ(log(NVME_LOG_SUPPORTED_PAGES, 1024), 0);
 	for (unsigned id : {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x12, 0x13, 0xbf, 0xc0, 0xc4})
 		EXPECT_EQ(rig.page<nvme_supported_pages>().page[id], 1u) << id;
-	for (unsigned id : {0x06, 0x14, 0xbe, 0xc5, 0xff})
+	for (unsigned id : {0x0a, 0x14, 0xbe, 0xc5, 0xff})
 		EXPECT_EQ(rig.page<nvme_supported_pages>().page[id], 0u) << id;
 	ASSERT_EQ(log(NVME_LOG_FEATURES, 1024), 0);
 	EXPECT_TRUE(rig.page<nvme_features_log>().feature[NVME_FEAT_ARBITRATION] & NVME_EFFECT_SUPPORTED);
@@ -466,6 +466,104 @@ TEST_F(Log, AResetOfTheControllerEndsRoundsThatWait)
 	rig.enable();
 	EXPECT_FALSE(rig.reap_admin());
 	ASSERT_EQ(log(HZ_LOG_HARTS, sizeof(hz_log_harts)), 0);
+}
+
+struct Telemetry : testing::Test {
+	Telemetry() { rig.enable(); }
+	uint16_t read(uint32_t id, uint32_t bytes, uint64_t offset = 0)
+	{
+		std::memset(rig.at(rig.buffer()), 0xee, bytes);
+		const uint32_t dwords = bytes / 4 - 1;
+		nvme_sqe sqe = admin_sqe(NVME_ADMIN_GET_LOG_PAGE, (dwords & 0xffff) << 16 | id, dwords >> 16, rig.buffer());
+		sqe.cdw12 = static_cast<uint32_t>(offset);
+		sqe.prp2 = rig.buffer() + 4096;
+		return rig.status_of(sqe);
+	}
+	nvme_telemetry_header header(uint32_t id = NVME_LOG_TELEMETRY_HOST)
+	{
+		EXPECT_EQ(read(id, 512), 0);
+		return rig.page<nvme_telemetry_header>();
+	}
+	template <class T> T page_of(uint32_t id)
+	{
+		T page;
+		std::vector<std::byte> all;
+		EXPECT_EQ(read(NVME_LOG_TELEMETRY_HOST, 512, 512), 0);
+		const auto list = rig.page<hz_log_telemetry>();
+		EXPECT_EQ(list.pages, std::size(list.page));
+		for (const auto &entry : list.page)
+			if (entry.id == id) {
+				EXPECT_EQ(entry.bytes, sizeof(T));
+				for (uint32_t at = 0; at < sizeof(T); at += 512) {
+					EXPECT_EQ(read(NVME_LOG_TELEMETRY_HOST, 512, entry.block * 512 + at), 0);
+					all.insert(all.end(), rig.at<std::byte>(rig.buffer()), rig.at<std::byte>(rig.buffer()) + 512);
+				}
+			}
+		std::memcpy(&page, all.data(), sizeof(page));
+		return page;
+	}
+	static constexpr uint32_t create = uint32_t{NVME_LOG_TELEMETRY_HOST} | NVME_TELEMETRY_CREATE;
+	Rig rig;
+};
+
+TEST_F(Telemetry, NothingUntilAHostAsks)
+{
+	for (uint32_t id : {NVME_LOG_TELEMETRY_HOST, NVME_LOG_TELEMETRY_CONTROLLER}) {
+		const auto head = header(id);
+		EXPECT_EQ(head.lpi, id);
+		EXPECT_EQ(head.last_block[0] | head.last_block[1] | head.last_block[2], 0);
+		EXPECT_EQ(head.last_block4, 0u);
+		EXPECT_EQ(head.host_generation | head.controller_available | head.controller_generation, 0);
+		EXPECT_EQ(read(id, 512, 512), 0) << "the end";
+		EXPECT_EQ(read(id, 512, 1024), bad_field);
+	}
+}
+
+TEST_F(Telemetry, PagesAsTheyStoodTogether)
+{
+	rig.fake->reports[0].zone_resets = 5;
+	rig.fake->history.power_cycles = 3;
+	ASSERT_EQ(read(create, 512), 0);
+	const auto head = rig.page<nvme_telemetry_header>();
+	EXPECT_EQ(head.host_generation, 1);
+	EXPECT_GT(head.last_block[0], 2);
+	EXPECT_EQ(head.last_block[1], head.last_block[0] + (sizeof(hz_log_harts) + 511) / 512);
+	EXPECT_EQ(head.last_block[2], head.last_block[1]);
+	rig.fake->reports[0].zone_resets = 9;
+	rig.fake->history.power_cycles = 4;
+	EXPECT_EQ(page_of<hz_log_ftl>(HZ_LOG_FTL).zone_resets, 5u);
+	EXPECT_EQ(page_of<nvme_smart_log>(NVME_LOG_SMART).power_cycles[0], 3u);
+	EXPECT_EQ(page_of<hz_log_flash>(HZ_LOG_FLASH).reads[HZ_CAUSE_HOST], 77u);
+	EXPECT_EQ(page_of<hz_log_in_place>(HZ_LOG_IN_PLACE).version, 1u);
+	EXPECT_EQ(page_of<hz_log_harts>(HZ_LOG_HARTS).harts, rig.cfg.harts);
+	EXPECT_EQ(header().host_generation, 1) << "a read alone creates nothing";
+	EXPECT_EQ(read(NVME_LOG_TELEMETRY_HOST, 512, 512 * (head.last_block[2] + 1)), 0) << "the end";
+	EXPECT_EQ(read(NVME_LOG_TELEMETRY_HOST, 512, 512 * (head.last_block[2] + 2)), bad_field);
+	EXPECT_EQ(header(NVME_LOG_TELEMETRY_CONTROLLER).last_block[2], 0);
+	EXPECT_EQ(header(NVME_LOG_TELEMETRY_CONTROLLER).host_generation, 1);
+}
+
+TEST_F(Telemetry, StayOverAResetAndTheirNumberGoesRound)
+{
+	ASSERT_EQ(read(create, 512), 0);
+	const auto before = header();
+	rig.set(NVME_REG_CC, 0);
+	rig.run();
+	rig.enable();
+	EXPECT_EQ(header().last_block[2], before.last_block[2]);
+	rig.fake->controller.telemetry_generation = 255;
+	ASSERT_EQ(read(create, 512), 0);
+	EXPECT_EQ(rig.page<nvme_telemetry_header>().host_generation, 0);
+}
+
+TEST_F(Telemetry, BlocksOnly)
+{
+	EXPECT_EQ(read(NVME_LOG_TELEMETRY_HOST, 508), bad_field);
+	EXPECT_EQ(read(NVME_LOG_TELEMETRY_HOST, 516), bad_field);
+	EXPECT_EQ(read(NVME_LOG_TELEMETRY_HOST, 512, 256), bad_field);
+	EXPECT_EQ(read(create, 256), bad_field);
+	EXPECT_EQ(header().host_generation, 0) << "what is refused creates nothing";
+	EXPECT_EQ(read(create, 4096), 0) << "more than there is may be asked for";
 }
 
 } // namespace hil_test

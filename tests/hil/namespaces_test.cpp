@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "namespaces.h"
 #include "rig.hpp"
 
 namespace hil_test {
 
 struct Namespaces : testing::Test {
-	Namespaces() : rig(options()) { rig.enable(); }
+	explicit Namespaces(const Options &o = options()) : rig(o) { rig.enable(); }
 	static Options options()
 	{
 		Options o;
@@ -214,6 +216,7 @@ struct Wish {
 };
 
 struct Management : Namespaces {
+	explicit Management(const Options &o = options()) : Namespaces(o) {}
 	uint64_t zone() { return sectors(1) / 16; }
 	nvme_sqe create_sqe(Wish wish, uint8_t csi = NVME_CSI_ZNS, uint32_t nsid = 0)
 	{
@@ -503,6 +506,156 @@ TEST_F(Management, CreationFinishesADeletion)
 	EXPECT_EQ(create({.sectors = sectors(2)}).dw0, 2u);
 	EXPECT_EQ(rig.fake->log.size(), before + 4);
 	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_DETACHED));
+}
+
+struct Format : Management {
+	explicit Format(const Options &o = options()) : Management(o) {}
+	uint16_t format(uint32_t nsid, uint32_t cdw10 = 0) { return rig.status_of(admin_sqe(NVME_ADMIN_FORMAT_NVM, cdw10, 0, 0, nsid)); }
+	std::vector<int> ops(size_t from)
+	{
+		std::vector<int> all;
+		for (size_t i = from; i < rig.fake->log.size(); i++)
+			all.push_back(rig.fake->log[i].op);
+		return all;
+	}
+	const std::vector<int> wipe{FTL_ABANDON, FTL_ZONE_RESET, FTL_ZONE_OFFLINE, FTL_FLUSH};
+};
+
+/* With commands under way, in a device whose time runs by itself. */
+struct FormatMeanwhile : Format {
+	static Options real_time()
+	{
+		Options o = options();
+		o.virtual_clock = false;
+		return o;
+	}
+	FormatMeanwhile() : Format(real_time()) {}
+	void send(Rig::Queue &queue, std::initializer_list<uint32_t> nsids)
+	{
+		for (uint32_t nsid : nsids)
+			rig.place(queue, read(nsid));
+		rig.post(NVME_REG_DOORBELLS + 8 * queue.id, queue.submitted);
+		rig.run_for(100000);
+	}
+	std::multiset<uint16_t> seen(Rig::Queue &queue)
+	{
+		std::multiset<uint16_t> all;
+		while (auto cqe = rig.peek(queue))
+			all.insert(cqe->status);
+		return all;
+	}
+};
+
+TEST_F(FormatMeanwhile, EndsCommandsAndReleasesEverything)
+{
+	Rig::Queue queue = rig.make_queue(1, 16);
+	rig.open(queue);
+	rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.life ? 40000000u : 1000u}; };
+	send(queue, {2});
+	const size_t before = rig.fake->log.size();
+	ASSERT_EQ(before, 1u);
+	rig.place_admin(admin_sqe(NVME_ADMIN_FORMAT_NVM, 0, 0, 0, 2));
+	rig.post_admin();
+	rig.run_for(1000000);
+	EXPECT_EQ(seen(queue), std::multiset<uint16_t>{NVME_ABORT_REQUESTED});
+	auto done = rig.reap_admin();
+	ASSERT_TRUE(done);
+	EXPECT_EQ(done->status, 0);
+	EXPECT_EQ(ops(before), wipe);
+	for (size_t i = before; i < rig.fake->log.size(); i++)
+		EXPECT_EQ(rig.fake->log[i].number, 1u);
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_ATTACHED));
+	EXPECT_EQ(list(NVME_CNS_ACTIVE_NAMESPACES), (std::vector<uint32_t>{1, 2, 3}));
+	EXPECT_EQ(rig.fake->records[1].created, 0u) << "it is the same namespace";
+}
+
+TEST_F(Format, OfAllIsOfTheAttachedOnes)
+{
+	ASSERT_EQ(attach(2, false), 0);
+	const size_t before = rig.fake->log.size();
+	ASSERT_EQ(format(NVME_NSID_ALL), 0);
+	ASSERT_EQ(rig.fake->log.size(), before + 8);
+	EXPECT_EQ(rig.fake->log[before].number, 0u);
+	EXPECT_EQ(rig.fake->log[before + 4].number, 2u);
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_DETACHED));
+	ASSERT_EQ(attach(1, false), 0);
+	ASSERT_EQ(attach(3, false), 0);
+	EXPECT_EQ(format(NVME_NSID_ALL), 0) << "there is none";
+	EXPECT_EQ(rig.fake->log.size(), before + 8);
+}
+
+TEST_F(Format, OtherFormsAreRefused)
+{
+	const size_t before = rig.fake->log.size();
+	EXPECT_EQ(format(1, NVME_FORMAT_USER_DATA << NVME_FORMAT_SES), bad_field);
+	EXPECT_EQ(format(1, NVME_FORMAT_CRYPTO << NVME_FORMAT_SES), bad_field);
+	EXPECT_EQ(format(1, 7 << NVME_FORMAT_SES), bad_field);
+	EXPECT_EQ(format(1, 1 << NVME_FORMAT_LBAFL), dnr(NVME_INVALID_FORMAT));
+	EXPECT_EQ(format(1, 1 << NVME_FORMAT_LBAFU), dnr(NVME_INVALID_FORMAT));
+	EXPECT_EQ(format(1, 1 << NVME_FORMAT_PI), dnr(NVME_INVALID_FORMAT)) << "no metadata to keep it in";
+	EXPECT_EQ(format(0), dnr(NVME_INVALID_NAMESPACE));
+	EXPECT_EQ(format(4), dnr(NVME_INVALID_NAMESPACE));
+	ASSERT_EQ(attach(2, false), 0);
+	EXPECT_EQ(format(2), bad_field) << "detached";
+	EXPECT_EQ(rig.fake->log.size(), before);
+	EXPECT_EQ(format(1, 1 << NVME_FORMAT_MSET | 1 << NVME_FORMAT_PIL), 0) << "not applicable without metadata";
+}
+
+/* Commands that come meanwhile end with a status of their own; other namespaces are served. */
+TEST_F(FormatMeanwhile, CommandsOfItAreRefused)
+{
+	Rig::Queue queue = rig.make_queue(1, 16);
+	rig.open(queue);
+	rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.life ? 1000u : 1000000u}; };
+	rig.place_admin(admin_sqe(NVME_ADMIN_FORMAT_NVM, 0, 0, 0, 2));
+	rig.post_admin();
+	rig.run_for(100000);
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_FORMATTING));
+	send(queue, {2, 1});
+	EXPECT_EQ(seen(queue), (std::multiset<uint16_t>{0, NVME_FORMAT_IN_PROGRESS}));
+	EXPECT_FALSE(rig.reap_admin()) << "it goes on";
+	rig.run_for(10000000);
+	auto done = rig.reap_admin();
+	ASSERT_TRUE(done);
+	EXPECT_EQ(done->status, 0);
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_ATTACHED));
+}
+
+/* A failure leaves it without data that can be reached, until a format succeeds. */
+TEST_F(Format, AFailedOneMustBeRepeated)
+{
+	rig.fake->script = [](const ftl_request &req) { return Answer{.status = uint16_t(req.op == FTL_FLUSH ? NVME_WRITE_FAULT : 0)}; };
+	EXPECT_EQ(format(2), NVME_WRITE_FAULT);
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_FORMATTING));
+	rig.fake->script = [](const ftl_request &) { return Answer{}; };
+	Rig::Queue queue = rig.make_queue(1, 16);
+	rig.open(queue);
+	EXPECT_EQ(rig.io(queue, read(2)).status, NVME_FORMAT_IN_PROGRESS);
+	EXPECT_EQ(list(NVME_CNS_ACTIVE_NAMESPACES), (std::vector<uint32_t>{1, 2, 3}));
+	ASSERT_EQ(format(2), 0);
+	EXPECT_EQ(rig.io(queue, read(2)).status, 0);
+}
+
+/* As after a power cut: what the image says, and a controller that is enabled. */
+TEST_F(Format, AnInterruptedOneIsCompletedFirst)
+{
+	rig.fake->script = [](const ftl_request &req) { return Answer{.status = uint16_t(req.op == FTL_FLUSH ? NVME_WRITE_FAULT : 0)}; };
+	EXPECT_EQ(format(3), NVME_WRITE_FAULT);
+	EXPECT_EQ(format(1), NVME_WRITE_FAULT);
+	rig.fake->script = [](const ftl_request &) { return Answer{}; };
+	rig.set(NVME_REG_CC, 0);
+	rig.run();
+	const size_t before = rig.fake->log.size();
+	rig.enable();
+	EXPECT_EQ(list(NVME_CNS_ACTIVE_NAMESPACES), (std::vector<uint32_t>{1, 2, 3})) << "answered behind the formats";
+	ASSERT_EQ(rig.fake->log.size(), before + 8);
+	EXPECT_EQ(rig.fake->log[before].number, 0u);
+	EXPECT_EQ(rig.fake->log[before + 4].number, 2u);
+	for (uint32_t nsid = 1; nsid <= 3; nsid++)
+		EXPECT_EQ(state(nsid), uint32_t(HZ_NAMESPACE_ATTACHED));
+	Rig::Queue queue = rig.make_queue(1, 16);
+	rig.open(queue);
+	EXPECT_EQ(rig.io(queue, read(3)).status, 0);
 }
 
 // The device completes a deletion once begun; a shutdown waits for it.

@@ -271,4 +271,168 @@ TEST(Queues, SleepingHostIsWokenOnce)
 	EXPECT_EQ(rig.clock(3).waiters, 0u);
 }
 
+/* Each HIL hart has one command inside the device, so the next ones wait in their queue. */
+struct Abort : testing::Test {
+	static Options one_each()
+	{
+		Options o;
+		o.virtual_clock = false; // time runs by itself
+		o.inflight = o.hils;
+		return o;
+	}
+	Abort() : rig(one_each())
+	{
+		rig.enable();
+		rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.life ? 5000000u : 1000u}; };
+		id = rig.options.hils; // of the last hart, the first one's if it is alone
+		queue = rig.make_queue(id, 16);
+		rig.open(queue);
+	}
+	void send(std::initializer_list<uint16_t> cids)
+	{
+		for (uint16_t cid : cids) {
+			nvme_sqe sqe = io_sqe(NVME_IO_READ, cid, 1, rig.buffer());
+			sqe.cid = cid;
+			rig.place(queue, sqe);
+		}
+		rig.post(NVME_REG_DOORBELLS + 8 * id, queue.submitted);
+		rig.run_for(600000);
+	}
+	void abort(uint16_t cid)
+	{
+		rig.place_admin(admin_sqe(NVME_ADMIN_ABORT, uint32_t(cid) << 16 | id));
+		rig.post_admin();
+		rig.run_for(600000);
+	}
+	// Completions of the queue, in order.
+	std::vector<std::pair<uint16_t, uint16_t>> seen()
+	{
+		std::vector<std::pair<uint16_t, uint16_t>> all;
+		while (auto cqe = rig.peek(queue))
+			all.emplace_back(cqe->cid, cqe->status);
+		return all;
+	}
+	uint16_t remove() { return rig.status_of(admin_sqe(NVME_ADMIN_DELETE_SQ, id)); }
+	// LBAs that the device was asked for.
+	std::vector<uint64_t> asked()
+	{
+		std::vector<uint64_t> all;
+		for (const Submitted &s : rig.fake->log)
+			if (s.op == FTL_READ)
+				all.push_back(s.lba);
+		return all;
+	}
+	using Seen = std::vector<std::pair<uint16_t, uint16_t>>;
+	Rig rig;
+	unsigned id = 0;
+	Rig::Queue queue{};
+};
+
+TEST_F(Abort, WhatWaitsInItsQueueEndsUnfetched)
+{
+	send({11, 12, 13});
+	EXPECT_EQ(asked(), std::vector<uint64_t>{11});
+	abort(12);
+	EXPECT_FALSE(rig.reap_admin()) << "answered behind the command";
+	rig.run_for(30000000);
+	EXPECT_EQ(seen(), (Seen{{11, 0}, {12, NVME_ABORT_REQUESTED}, {13, 0}}));
+	EXPECT_EQ(asked(), (std::vector<uint64_t>{11, 13}));
+	auto answer = rig.reap_admin();
+	ASSERT_TRUE(answer);
+	EXPECT_EQ(answer->status, 0);
+	EXPECT_EQ(answer->dw0, 0u) << "aborted";
+}
+
+TEST_F(Abort, WhatHasBegunGoesOn)
+{
+	send({11, 12});
+	for (uint16_t cid : {11, 99}) {
+		abort(cid);
+		auto answer = rig.reap_admin();
+		ASSERT_TRUE(answer);
+		EXPECT_EQ(answer->status, 0);
+		EXPECT_EQ(answer->dw0, 1u) << "not aborted";
+	}
+	rig.run_for(30000000);
+	EXPECT_EQ(seen(), (Seen{{11, 0}, {12, 0}}));
+}
+
+TEST_F(Abort, OneAtATime)
+{
+	send({11, 12, 13});
+	abort(12);
+	abort(13);
+	auto refused = rig.reap_admin();
+	ASSERT_TRUE(refused);
+	EXPECT_EQ(refused->status, NVME_ABORT_LIMIT);
+	rig.run_for(30000000);
+	EXPECT_EQ(seen(), (Seen{{11, 0}, {12, NVME_ABORT_REQUESTED}, {13, 0}}));
+	ASSERT_TRUE(rig.reap_admin());
+	send({14, 15});
+	abort(15);
+	rig.run_for(30000000);
+	EXPECT_EQ(seen(), (Seen{{14, 0}, {15, NVME_ABORT_REQUESTED}})) << "and then the next one";
+}
+
+TEST_F(Abort, TheEndOfTheQueueEndsIt)
+{
+	send({11, 12});
+	abort(12);
+	rig.place_admin(admin_sqe(NVME_ADMIN_DELETE_SQ, id));
+	rig.post_admin();
+	rig.run_for(30000000);
+	std::vector<uint32_t> answers;
+	while (auto cqe = rig.reap_admin())
+		answers.push_back(cqe->status);
+	EXPECT_EQ(answers, (std::vector<uint32_t>{0, 0})) << "both commands have ended";
+	ASSERT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_DELETE_CQ, id)), 0);
+	queue = rig.make_queue(id, 16);
+	rig.open(queue);
+	send({21, 22});
+	rig.run_for(30000000);
+	EXPECT_EQ(seen(), (Seen{{21, 0}, {22, 0}})) << "nothing of it is left to a new queue";
+}
+
+TEST_F(Abort, AResetEndsIt)
+{
+	send({11, 12});
+	abort(12);
+	rig.set(NVME_REG_CC, 0);
+	for (int i = 0; i < 20; i++)
+		rig.run();
+	ASSERT_EQ(rig.get(NVME_REG_CSTS) & NVME_CSTS_RDY, 0u);
+	rig.enable();
+	EXPECT_FALSE(rig.reap_admin());
+	queue = rig.make_queue(id, 16);
+	rig.open(queue);
+	send({21, 22});
+	abort(22);
+	rig.run_for(30000000);
+	EXPECT_EQ(seen(), (Seen{{21, 0}, {22, NVME_ABORT_REQUESTED}}));
+}
+
+TEST_F(Abort, AShutdownEndsIt)
+{
+	send({11, 12});
+	abort(12);
+	rig.set(NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
+	for (int i = 0; i < 20; i++)
+		rig.run();
+	EXPECT_EQ(rig.get(NVME_REG_CSTS) & NVME_CSTS_SHST_MASK, unsigned(NVME_CSTS_SHST_COMPLETE));
+}
+
+/* Under the virtual clock a command is there from its arrival on. */
+TEST(AbortInTime, WhatHasNotArrivedIsNotThere)
+{
+	Rig rig({.inflight = usual_hils()});
+	rig.enable();
+	rig.fake->script = [](const ftl_request &req) { return Answer{.service_ns = req.life ? 5000000u : 1000u}; };
+	Rig::Queue queue = rig.make_queue(1, 16);
+	nvme_sqe sqe = io_sqe(NVME_IO_READ, 0, 1, rig.buffer());
+	sqe.cid = 31;
+	rig.place(queue, sqe, rig.now() + 1000000000);
+	rig.open(queue, rig.now());
+	EXPECT_EQ(rig.admin(admin_sqe(NVME_ADMIN_ABORT, 31u << 16 | 1)).dw0, 1u);
+}
+
 } // namespace hil_test

@@ -88,6 +88,7 @@ public:
 	void enable(uint32_t slots = 32, uint32_t cc_extra = 0);
 	void place_admin(nvme_sqe sqe); // into the ring, not rung
 	void ring_admin();
+	void post_admin() { post(NVME_REG_DOORBELLS, admin_tail_); } // the same, not run
 	std::optional<Cqe> reap_admin(bool free_slot = true);
 	uint64_t admin_completions() const { return acq_; }
 	Cqe admin(nvme_sqe sqe); // one command, waits for its completion

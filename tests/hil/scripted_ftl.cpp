@@ -145,6 +145,8 @@ controller_ops scripted_ops(ScriptedFtl &f)
 	ops.health = [](void *ctx, ftl_health *out) { *out = scripted(ctx)->health; };
 	ops.namespace_record = [](void *ctx, uint32_t number) { return scripted(ctx)->records[number]; };
 	ops.keep_namespace = [](void *ctx, uint32_t number, namespace_record record) { scripted(ctx)->records[number] = record; };
+	ops.controller_record = [](void *ctx, hz_nand_controller *out) { *out = scripted(ctx)->controller; };
+	ops.keep_controller = [](void *ctx, const hz_nand_controller *record) { scripted(ctx)->controller = *record; };
 	ops.power_history = [](void *ctx, power_history *out) { *out = scripted(ctx)->history; };
 	ops.shut_down = [](void *ctx, bool done) { scripted(ctx)->shut_down = done; };
 	ops.publish = [](void *) {};

@@ -54,6 +54,7 @@ struct ScriptedFtl {
 	ftl_damage damage{};
 	std::map<uint32_t, std::set<uint64_t>> changed; // zones of a namespace, by first LBA
 	std::map<uint32_t, namespace_record> records = attached();
+	hz_nand_controller controller{};
 	ftl_watch *watch = nullptr;
 	ftl_health health{100, 0};
 	int shut_down = -1; // the HIL's last call about it

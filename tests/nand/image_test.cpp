@@ -27,6 +27,9 @@ std::shared_ptr<rig::Image> used_image(const hz_device_config &cfg)
 	r.run(r.program(0, 5, 0, 2));
 	r.run(r.erase(0, 5));
 	r.media.nand.ops->come_to_rest(&r.media.nand, 0, 7);
+	hz_nand_controller controller{};
+	controller.saved = 1 << 6;
+	r.media.nand.ops->set_controller(&r.media.nand, &controller);
 	r.media.nand.ops->shut_down(&r.media.nand, true);
 	return r.image();
 }
@@ -49,6 +52,9 @@ void expect_whole(Rig &r, const char *what)
 	EXPECT_EQ(r.media.blocks[4].write_sector, 2u) << what;
 	EXPECT_EQ(r.media.blocks[5].erase_count, 1u) << what;
 	EXPECT_EQ(r.run(r.read(0, 4, 0, 2)).txn.status, NAND_OK) << what;
+	hz_nand_controller controller;
+	r.media.nand.ops->controller(&r.media.nand, &controller);
+	EXPECT_EQ(controller.saved, 1u << 6) << what;
 }
 
 } // namespace
@@ -70,7 +76,9 @@ TEST(Image, OneDamagedCopyIsRepaired)
 			      {layout.blocks_offset, table, "block table"},
 			      {layout.blocks_copy_offset, table, "block table's copy"},
 			      {HZ_NAND_NAMESPACES_OFFSET, sizeof(hz_nand_namespaces), "namespaces"},
-			      {layout.header_copy_offset + HZ_NAND_NAMESPACES_OFFSET, sizeof(hz_nand_namespaces), "namespaces' copy"}};
+			      {layout.header_copy_offset + HZ_NAND_NAMESPACES_OFFSET, sizeof(hz_nand_namespaces), "namespaces' copy"},
+			      {HZ_NAND_CONTROLLER_OFFSET, 64, "controller"},
+			      {layout.header_copy_offset + HZ_NAND_CONTROLLER_OFFSET, 64, "controller's copy"}};
 	auto image = used_image(cfg);
 	const auto before = bytes_at(*image, 0, image->bytes());
 	const auto namespaces = bytes_at(*image, HZ_NAND_NAMESPACES_OFFSET, sizeof(hz_nand_namespaces));
@@ -108,6 +116,31 @@ TEST(Image, BothRecordsOfTheNamespacesLostIsTold)
 		*byte_at(*image, offset + HZ_NAND_NAMESPACES_OFFSET + sizeof(hz_nand_namespaces) - 1) ^= 1;
 	Rig r(cfg, nullptr, image);
 	EXPECT_STREQ(r.mount_error, "The NAND image is damaged: neither copy of the record of its namespaces can be believed.");
+}
+
+TEST(Image, BothRecordsOfTheControllerLostIsTold)
+{
+	const hz_device_config cfg = rig::small_config();
+	auto image = used_image(cfg);
+	for (const uint64_t offset : {uint64_t(0), layout_of(cfg).header_copy_offset})
+		*byte_at(*image, offset + HZ_NAND_CONTROLLER_OFFSET + sizeof(hz_nand_controller) - 1) ^= 1;
+	Rig r(cfg, nullptr, image);
+	EXPECT_STREQ(r.mount_error, "The NAND image is damaged: neither copy of the record of its controller can be believed.");
+}
+
+// What an image had before there was such a record.
+TEST(Image, NoRecordOfTheControllerIsANewOne)
+{
+	const hz_device_config cfg = rig::small_config();
+	auto image = used_image(cfg);
+	for (const uint64_t offset : {uint64_t(0), layout_of(cfg).header_copy_offset})
+		std::memset(byte_at(*image, offset + HZ_NAND_CONTROLLER_OFFSET), 0, sizeof(hz_nand_controller));
+	Rig r(cfg, nullptr, image);
+	ASSERT_EQ(r.mount_error, nullptr);
+	hz_nand_controller controller;
+	r.media.nand.ops->controller(&r.media.nand, &controller);
+	EXPECT_EQ(controller.saved, 0u);
+	EXPECT_EQ(lt_load(&r.media.repaired), 0u);
 }
 
 TEST(Image, BothHeadersLostIsToldAndNeverFormatted)

@@ -116,24 +116,19 @@ enum {
 };
 
 static const struct feature table[FEATURES] = {
-	[NVME_FEAT_ARBITRATION] = { true, true, 0, 7 },      /* burst; no weights, since round robin is all there is */
-	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, 0, 0 }, /* one power state, for any workload */
-	[NVME_FEAT_TEMPERATURE_THRESHOLD] = { true, false, OVER_NEVER, 0 },
-	[NVME_FEAT_ERROR_RECOVERY] = { true, false, 0, 0 }, /* no time limit of retries */
-	[NVME_FEAT_VOLATILE_WRITE_CACHE] = { true, true, 1, 1 },
-	[NVME_FEAT_NUMBER_OF_QUEUES] = { true, true, QUEUE_COUNT << 16 | QUEUE_COUNT, ANY_VALUE },
-	[NVME_FEAT_INTERRUPT_COALESCING] = { true, false, 0, 0 },
-	[NVME_FEAT_INTERRUPT_VECTOR] = { true, false, COALESCING_OFF, 0 },
-	[NVME_FEAT_WRITE_ATOMICITY] = { true, true, 0, 1 },         /* one block is atomic, either way */
-	[NVME_FEAT_ASYNC_EVENT] = { true, true, 0, NVME_WARNINGS }, /* and feature_notices() */
-	[NVME_FEAT_IOCS_PROFILE] = { true, true, 0, 0 },            /* one combination of command sets */
+	[NVME_FEAT_ARBITRATION] = { true, true, true, 0, 7 },       /* burst; no weights, since round robin is all there is */
+	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, false, 0, 0 }, /* one power state, for any workload: nothing to save */
+	[NVME_FEAT_TEMPERATURE_THRESHOLD] = { true, false, false, OVER_NEVER, 0 },
+	[NVME_FEAT_ERROR_RECOVERY] = { true, false, false, 0, 0 }, /* no time limit of retries */
+	[NVME_FEAT_VOLATILE_WRITE_CACHE] = { true, true, true, 1, 1 },
+	[NVME_FEAT_NUMBER_OF_QUEUES] = { true, true, false, QUEUE_COUNT << 16 | QUEUE_COUNT, ANY_VALUE },
+	[NVME_FEAT_INTERRUPT_COALESCING] = { true, false, false, 0, 0 },
+	[NVME_FEAT_INTERRUPT_VECTOR] = { true, false, false, COALESCING_OFF, 0 },
+	[NVME_FEAT_WRITE_ATOMICITY] = { true, true, true, 0, 1 },         /* one block is atomic, either way */
+	[NVME_FEAT_ASYNC_EVENT] = { true, true, true, 0, NVME_WARNINGS }, /* and feature_notices() */
+	[NVME_FEAT_IOCS_PROFILE] = { true, true, false, 0, 0 },           /* one combination of command sets: nothing to save */
 };
-
-void features_reset(struct features *features)
-{
-	for (unsigned id = 0; id < FEATURES; id++)
-		features->value[id] = table[id].initial;
-}
+HZ_STATIC_ASSERT((int)FEATURES <= (int)HZ_NAND_FEATURES, "the controller's record has room for the saved value of each feature");
 
 const struct feature *feature_find(unsigned id, bool volatile_cache)
 {
@@ -169,6 +164,23 @@ static uint32_t part_value(uint32_t id, uint32_t value, uint32_t part)
 	return id == NVME_FEAT_TEMPERATURE_THRESHOLD && (part >> 16 & 0x3f) == UNDER ? 0 : value;
 }
 
+static uint32_t saved_value(const struct hil *hil, uint32_t id)
+{
+	struct hz_nand_controller record;
+
+	hil->device.controller_record(hil->device.ctx, &record);
+	return record.saved >> id & 1 ? record.feature[id] : table[id].initial;
+}
+
+static uint32_t value_of(const struct hil *hil, uint32_t id, uint32_t select)
+{
+	switch (select) {
+	case NVME_FEAT_CURRENT: return hil->features.value[id];
+	case NVME_FEAT_SAVED: return saved_value(hil, id);
+	default: return table[id].initial;
+	}
+}
+
 uint16_t admin_get_features(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
 	const struct feature *feature = feature_of(hil, sqe);
@@ -177,9 +189,9 @@ uint16_t admin_get_features(struct hil *hil, const struct nvme_sqe *sqe, struct 
 	if (!feature || select > NVME_FEAT_CAPABILITIES || !known_part(id, sqe->cdw11))
 		return BAD_FIELD;
 	if (select == NVME_FEAT_CAPABILITIES)
-		result->dw0 = feature->changeable ? NVME_FEAT_CAP_CHANGEABLE : 0;
+		result->dw0 = (feature->changeable ? NVME_FEAT_CAP_CHANGEABLE : 0) | (feature->saveable ? NVME_FEAT_CAP_SAVEABLE : 0);
 	else
-		result->dw0 = part_value(id, select == NVME_FEAT_CURRENT ? hil->features.value[id] : feature->initial, sqe->cdw11);
+		result->dw0 = part_value(id, value_of(hil, id, select), sqe->cdw11);
 	return NVME_SUCCESS;
 }
 
@@ -203,18 +215,44 @@ static uint16_t set_queue_count(struct hil *hil, uint32_t value, struct admin_re
 }
 
 /* Features with an effect outside Get Features. */
-static void apply_feature(struct hil *hil, uint32_t id, uint32_t value)
+static void take_feature(struct hil *hil, uint32_t id, uint32_t value)
 {
+	hil->features.value[id] = value;
 	if (id == NVME_FEAT_ARBITRATION)
 		hil->group.fetch.burst = value;
 	if (id == NVME_FEAT_VOLATILE_WRITE_CACHE)
 		fetch_set_write_cache(&hil->group.fetch, value);
+	if (id == NVME_FEAT_ASYNC_EVENT)
+		hil->events.enabled = value;
+}
+
+static void tell_feature(struct hil *hil, uint32_t id)
+{
 	if (id == NVME_FEAT_ARBITRATION || id == NVME_FEAT_VOLATILE_WRITE_CACHE)
 		life_order(hil);
-	if (id == NVME_FEAT_ASYNC_EVENT) {
-		hil->events.enabled = value;
+	if (id == NVME_FEAT_ASYNC_EVENT)
 		health_tell(&hil->health);
-	}
+}
+
+void features_reset(struct hil *hil)
+{
+	struct hz_nand_controller record;
+
+	hil->device.controller_record(hil->device.ctx, &record);
+	for (unsigned id = 0; id < FEATURES; id++)
+		if (feature_find(id, has_volatile_cache(hil)))
+			take_feature(hil, id, record.saved >> id & 1 ? record.feature[id] : table[id].initial);
+}
+
+/* As the current value, at once: a power cut finds it, or the one before. */
+static void save_feature(struct hil *hil, uint32_t id, uint32_t value)
+{
+	struct hz_nand_controller record;
+
+	hil->device.controller_record(hil->device.ctx, &record);
+	record.saved |= 1u << id;
+	record.feature[id] = value;
+	hil->device.keep_controller(hil->device.ctx, &record);
 }
 
 uint16_t admin_set_features(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
@@ -224,7 +262,7 @@ uint16_t admin_set_features(struct hil *hil, const struct nvme_sqe *sqe, struct 
 
 	if (!feature)
 		return BAD_FIELD;
-	if (sqe->cdw10 >> 31)
+	if ((sqe->cdw10 & NVME_FEAT_SAVE) && !feature->saveable)
 		return NVME_FEATURE_NOT_SAVEABLE | NVME_DNR;
 	if (sqe->nsid != 0 && sqe->nsid != NVME_NSID_ALL)
 		return NVME_FEATURE_NOT_PER_NAMESPACE | NVME_DNR;
@@ -234,8 +272,10 @@ uint16_t admin_set_features(struct hil *hil, const struct nvme_sqe *sqe, struct 
 		return BAD_FIELD;
 	if (id == NVME_FEAT_NUMBER_OF_QUEUES)
 		return set_queue_count(hil, value, result);
-	hil->features.value[id] = value;
-	apply_feature(hil, id, value);
+	if (sqe->cdw10 & NVME_FEAT_SAVE)
+		save_feature(hil, id, value);
+	take_feature(hil, id, value);
+	tell_feature(hil, id);
 	return NVME_SUCCESS;
 }
 
@@ -320,6 +360,8 @@ uint16_t admin_delete_sq(struct hil *hil, const struct nvme_sqe *sqe, struct adm
 	if (!id_possible(hil, id) || !sq->live || sq->deleting)
 		return NVME_QID_INVALID | NVME_DNR;
 	queues_retire(&hil->group.queues, sq);
+	if (!sq->far && hil->abort.busy && hil->abort.at_queue.sq == id)
+		fetch_abort_drop(&hil->group.fetch);
 	sq->deleting = true;
 	sq->delete_cid = sqe->cid;
 	result->later = true;
@@ -399,6 +441,8 @@ static admin_handler *handler_of(uint8_t opcode)
 	case NVME_ADMIN_ASYNC_EVENT: return admin_async_event;
 	case NVME_ADMIN_NAMESPACE_MANAGEMENT: return admin_namespace_management;
 	case NVME_ADMIN_NAMESPACE_ATTACHMENT: return admin_namespace_attachment;
+	case NVME_ADMIN_FORMAT_NVM: return admin_format_nvm;
+	case NVME_ADMIN_DEVICE_SELF_TEST: return admin_self_test;
 	case NVME_ADMIN_HZ_RESET_STATS: return admin_reset_stats;
 	default: return NULL;
 	}

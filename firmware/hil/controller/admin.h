@@ -8,6 +8,7 @@
 
 #include "hil/ports/ports.h"
 #include "hil/queue/completion.h"
+#include "hil/queue/fetch.h"
 #include "hil/queue/queues.h"
 #include "lt/event.h"
 #include "nvme.h"
@@ -88,14 +89,15 @@ static inline bool admin_has_room(const struct queues *queues) { return !complet
 enum { FEATURES = 32, QUEUE_COUNT = HZ_MAX_IO_QUEUES - 1 /* 0-based */ };
 
 struct feature {
-	bool known, changeable;
+	bool known, changeable, saveable;
 	uint32_t initial, valid;
 }; /* valid: bits allowed to a host */
 struct features {
 	uint32_t value[FEATURES];
 };
 
-void features_reset(struct features *features);
+/* The controller was enabled: each feature has its saved value, or without one its default. Life LIFE_DISABLED, clock frozen. */
+void features_reset(struct hil *hil);
 /* NULL: not known; so is feature 06h of a device without a volatile write cache. */
 const struct feature *feature_find(unsigned id, bool volatile_cache);
 /* enum nvme_notice: the notices of a device with such namespaces. */
@@ -134,6 +136,13 @@ void async_events_raise_zones(struct async_events *events, uint32_t number);
 void async_events_clear(struct async_events *events, uint8_t log_page, uint32_t nsid);
 
 /* Asynchronous Event Request and Abort (base spec 5.2, 5.1). */
+
+/* One at a time (ACL) is under way: its command waits to be fetched. */
+struct command_abort {
+	bool busy;
+	uint16_t cid; /* of the Abort */
+	struct fetch_abort at_queue;
+};
 
 admin_handler admin_async_event, admin_abort;
 

@@ -10,6 +10,8 @@
 #include "hil/controller/admin.h"
 #include "hil/controller/health.h"
 #include "hil/controller/namespace_table.h"
+#include "hil/controller/self_test.h"
+#include "hil/controller/telemetry.h"
 #include "hil/queue/queue_group.h"
 
 /* Controller registers with a stored value (base spec 3.1.3). CAP and VS are constants. */
@@ -29,6 +31,8 @@ struct hil {
 	const struct hz_device_config *cfg;
 	struct namespace_table namespaces;
 	struct namespace_change change;
+	struct self_test self_test;
+	struct telemetry telemetry;
 	struct host_bus bus;
 	bool zoned;
 	struct controller_ops device;
@@ -41,6 +45,7 @@ struct hil {
 	struct features features;
 	struct admin_answers answers;
 	struct async_events events;
+	struct command_abort abort;
 	struct error_log errors;
 	struct health health;
 	struct hart_pings pings;

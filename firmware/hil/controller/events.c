@@ -129,11 +129,43 @@ uint16_t admin_async_event(struct hil *hil, const struct nvme_sqe *sqe, struct a
 	return NVME_SUCCESS;
 }
 
-/* Commands in the FTL cannot be called back, so only a waiting event request is ever aborted (DW0 bit 0: 1 = not aborted). */
+static void on_abort_over(struct lt_event *event)
+{
+	struct hil *hil = (struct hil *)((char *)event - offsetof(struct hil, abort.at_queue.event));
+
+	hil->abort.busy = false;
+	if (life_is_ready(&hil->life))
+		admin_answer(&hil->answers, hil->abort.cid, NVME_SUCCESS, !hil->abort.at_queue.done);
+	life_step(hil);
+}
+
+/* The hart that fetches from the queue looks for the command. */
+static uint16_t abort_at_queue(struct hil *hil, const struct nvme_sqe *sqe, struct submission_queue *sq, struct admin_result *result)
+{
+	struct relay *relay = sq->far ? relay_of(&hil->relays, sq->cq) : NULL;
+	struct fetch_abort *at_queue = &hil->abort.at_queue;
+
+	if (hil->abort.busy)
+		return NVME_ABORT_LIMIT;
+	hil->abort.busy = result->later = true;
+	hil->abort.cid = sqe->cid;
+	*at_queue = (struct fetch_abort){ .fetch = relay ? relay->fetch : &hil->group.fetch,
+					  .home = &hil->group.thread,
+					  .over = on_abort_over,
+					  .sq = sq->id,
+					  .cid = (uint16_t)(sqe->cdw10 >> 16) };
+	lt_post(relay ? &relay->bell.thread : &hil->group.thread, &at_queue->event, fetch_abort_begin);
+	return NVME_SUCCESS;
+}
+
+/* DW0 bit 0: 1 = not aborted. What the device has fetched cannot be called back. */
 uint16_t admin_abort(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
-	uint16_t sqid = (uint16_t)sqe->cdw10, cid = (uint16_t)(sqe->cdw10 >> 16);
+	uint16_t id = (uint16_t)sqe->cdw10, cid = (uint16_t)(sqe->cdw10 >> 16);
+	struct submission_queue *sq = &hil->group.queues.sq[id < QUEUES ? id : 0];
 
-	result->dw0 = !(sqid == 0 && async_events_abort(&hil->events, cid));
+	if (sq->id && sq->live && !sq->deleting && !sq->broken)
+		return abort_at_queue(hil, sqe, sq, result);
+	result->dw0 = !(id == 0 && async_events_abort(&hil->events, cid));
 	return NVME_SUCCESS;
 }

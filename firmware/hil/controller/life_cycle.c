@@ -127,7 +127,7 @@ void life_order(struct hil *hil)
 {
 	const struct fetch *fetch = &hil->group.fetch;
 	struct relay_settings settings = {
-		.sectors = fetch->sectors, .burst = fetch->burst, .active = fetch_active(fetch), .write_cache = fetch->limits[0].write_cache
+		.sectors = fetch->sectors, .burst = fetch->burst, .served = fetch_served(fetch), .write_cache = fetch->limits[0].write_cache
 	};
 
 	relays_order(&hil->relays, &hil->life, settings);
@@ -146,14 +146,17 @@ void life_enable(struct hil *hil)
 	}
 	queues_add_cq(queues, 0, base + reg->acq, (reg->aqa >> NVME_AQA_ACQS_SHIFT & NVME_AQA_ASQS_MASK) + 1, true, 0);
 	queues_add_sq(queues, 0, 0, base + reg->asq, (reg->aqa & NVME_AQA_ASQS_MASK) + 1);
-	features_reset(&hil->features);
 	fetch_reset(&hil->group.fetch);
 	async_events_reset(&hil->events);
+	features_reset(hil);
 	hil->queues_allowed = HZ_MAX_IO_QUEUES;
 	hil->device.shut_down(hil->device.ctx, false);
 	hil->life.number++;
 	life_set(&hil->life, LIFE_READY);
 	life_order(hil);
+	health_tell(&hil->health); /* of events enabled by a saved value */
+	namespaces_resume_formats(hil);
+	self_test_resume(hil);
 	hil->reg.csts |= NVME_CSTS_RDY;
 }
 
@@ -195,6 +198,8 @@ void life_disable(struct hil *hil)
 	}
 	queues_retire_all(&hil->group.queues);
 	life_set(&hil->life, LIFE_RESETTING);
+	self_test_interrupt(hil);
+	fetch_abort_drop(&hil->group.fetch);
 	life_order(hil);
 	abandon_all(hil);
 }
@@ -211,6 +216,8 @@ void life_shut_down(struct hil *hil)
 		return;
 	queues_retire_all(&hil->group.queues);
 	set_shutdown(hil, SHUTDOWN_DRAINING, NVME_CSTS_SHST_OCCURRING);
+	self_test_interrupt(hil);
+	fetch_abort_drop(&hil->group.fetch);
 	life_order(hil);
 	life_step(hil);
 }
@@ -282,7 +289,8 @@ static void finish_reset(struct hil *hil)
 
 void life_step(struct hil *hil)
 {
-	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || hil->change.busy)
+	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || hil->change.busy ||
+	    hil->self_test.busy || hil->abort.busy)
 		return;
 	if (hil->life.shutdown == SHUTDOWN_DRAINING && relays_obeyed(&hil->relays))
 		flush_everything(hil);

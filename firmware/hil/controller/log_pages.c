@@ -124,6 +124,8 @@ static uint32_t effects_page(void *page, bool zoned, bool copies)
 		log->acs[admin[i]] = MANAGES;
 	log->acs[NVME_ADMIN_NAMESPACE_MANAGEMENT] = MANAGES | NVME_EFFECT_LBA_CHANGE | NVME_EFFECT_INVENTORY_CHANGE;
 	log->acs[NVME_ADMIN_NAMESPACE_ATTACHMENT] = MANAGES | NVME_EFFECT_INVENTORY_CHANGE;
+	log->acs[NVME_ADMIN_DEVICE_SELF_TEST] = MANAGES;
+	log->acs[NVME_ADMIN_FORMAT_NVM] = MANAGES | NVME_EFFECT_LBA_CHANGE | NVME_EFFECT_ALONE;
 	log->iocs[NVME_IO_FLUSH] = READS;
 	log->iocs[NVME_IO_READ] = READS;
 	log->iocs[NVME_IO_COMPARE] = READS;
@@ -142,6 +144,9 @@ bool log_page_known(const struct hil *hil, unsigned id)
 	switch (id) {
 	case NVME_LOG_CHANGED_NAMESPACES:
 	case NVME_LOG_EFFECTS:
+	case NVME_LOG_SELF_TEST:
+	case NVME_LOG_TELEMETRY_HOST:
+	case NVME_LOG_TELEMETRY_CONTROLLER:
 	case NVME_LOG_ENDURANCE_GROUP:
 	case NVME_LOG_FEATURES:
 	case NVME_LOG_MI_COMMANDS: return true;
@@ -239,6 +244,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_MI_COMMANDS: return sizeof(struct nvme_mi_commands_log); /* none */
 	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
+	case NVME_LOG_SELF_TEST: return self_test_page(hil, (struct nvme_self_test_log *)hil->scratch);
 	case NVME_LOG_ENDURANCE_GROUP: return endurance_page(hil, hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
 	case NVME_LOG_CHANGED_NAMESPACES: return changed_namespaces_page(hil, hil->scratch, !(sqe->cdw10 & LOG_RETAIN_EVENT));
@@ -300,11 +306,28 @@ static uint16_t lock_page(struct hil *hil, const struct window *w)
 	return NVME_SUCCESS;
 }
 
+static uint16_t send_telemetry(struct hil *hil, unsigned id, const struct window *w)
+{
+	struct nvme_telemetry_header header;
+	uint32_t bytes = telemetry_header(hil, id, &header) * NVME_TELEMETRY_BLOCK;
+
+	if (w->offset > sizeof(header) + bytes)
+		return BAD_FIELD;
+	show_piece(w, 0, &header, sizeof(header));
+	show_piece(w, sizeof(header), hil->telemetry.blocks, bytes);
+	return NVME_SUCCESS;
+}
+
 /* A call of its own: a freeze begins and ends in one place (tests/vclock/test_freeze.py), and this may become a jump by a table. */
 static __attribute__((noinline)) uint16_t send_built(struct hil *hil, const struct nvme_sqe *sqe, const struct window *w)
 {
-	uint32_t size = log_page_build(hil, sqe);
+	uint32_t size;
 
+	if (telemetry_creates(sqe))
+		telemetry_create(hil);
+	if (telemetry_is_page(sqe->cdw10 & 0xff))
+		return send_telemetry(hil, sqe->cdw10 & 0xff, w);
+	size = log_page_build(hil, sqe);
 	if (w->offset > size)
 		return BAD_FIELD;
 	show_piece(w, 0, hil->scratch, size);
@@ -334,6 +357,8 @@ static uint16_t read_window(struct hil *hil, const struct nvme_sqe *sqe, uint8_t
 	if (dwords * 4 > HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES || (w->offset & 3) || (sqe->cdw14 & OFFSET_IS_INDEX))
 		return BAD_FIELD;
 	w->bytes = (uint32_t)dwords * 4;
+	if (telemetry_is_page(sqe->cdw10 & 0xff) && (w->bytes | w->offset) % NVME_TELEMETRY_BLOCK)
+		return BAD_FIELD;
 	return prp_parse(&hil->bus, sqe->prp1, sqe->prp2, w->bytes, pages, &w->sgl);
 }
 
@@ -401,9 +426,9 @@ uint16_t admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin
 		return status;
 	if (lists_changes(id) && w.offset > LIST_BYTES)
 		return BAD_FIELD; /* before anything is taken */
-	if (!gathered_bytes(id))
+	if (!gathered_bytes(id) && !telemetry_creates(sqe))
 		return send_page(hil, sqe, &w);
-	if (w.offset > gathered_bytes(id))
+	if (gathered_bytes(id) && w.offset > gathered_bytes(id))
 		return BAD_FIELD;
 	result->later = true;
 	hart_pings_start(&hil->pings, &(struct hart_round){ .sqe = *sqe, .pinged = send_gathered_page });

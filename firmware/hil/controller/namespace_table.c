@@ -107,7 +107,7 @@ static void set_namespace_state(struct hil *hil, uint32_t number, enum hz_namesp
 	if (namespace_set_state(&hil->namespaces, number, state))
 		tell_of_namespaces(hil, state);
 	hil->device.keep_namespace(hil->device.ctx, number, (struct namespace_record){ slot->sectors, state, slot->created });
-	fetch_set_namespace(&hil->group.fetch, number, slot->sectors, namespace_is_attached(slot));
+	fetch_set_namespace(&hil->group.fetch, number, slot->sectors, namespace_is_attached(slot), namespace_is_formatting(slot));
 	life_order(hil);
 }
 
@@ -158,7 +158,7 @@ static void answer_change(struct hil *hil, uint16_t status, uint32_t dw0)
 	hil->group.queues.admin_wanted = true;
 	if (status)
 		error_log_add(&hil->errors, 0, sqe->cid, status, 0, sqe->nsid);
-	if (life_is_ready(&hil->life))
+	if (life_is_ready(&hil->life) && hil->change.why != WIPE_RESUMES)
 		admin_answer(&hil->answers, sqe->cid, status, dw0);
 	life_step(hil);
 }
@@ -170,7 +170,8 @@ static void begin_wipe(struct hil *hil, uint32_t number)
 	hil->change.step = 0;
 	hil->change.all_conventional = (struct nvme_dsm_range){ .nlb = (uint32_t)hil->namespaces.slot[number].conventional };
 	hil->life.number++;
-	set_namespace_state(hil, number, HZ_NAMESPACE_DELETED);
+	self_test_drop(hil, number, hil->change.why == WIPE_DELETES ? NVME_SELF_TEST_REMOVED : NVME_SELF_TEST_FORMATTED);
+	set_namespace_state(hil, number, hil->change.why == WIPE_DELETES ? HZ_NAMESPACE_DELETED : HZ_NAMESPACE_FORMATTING);
 	wipe_on(hil);
 }
 
@@ -183,10 +184,19 @@ static void end_creation(struct hil *hil, uint32_t number, uint64_t sectors)
 	set_namespace_state(hil, number, HZ_NAMESPACE_DETACHED);
 }
 
-static bool delete_next(struct hil *hil)
+static bool wants_wipe(const struct namespace_slot *slot, enum namespace_wipe why)
+{
+	switch (why) {
+	case WIPE_DELETES: return namespace_exists(slot);
+	case WIPE_FORMATS: return namespace_is_attached(slot);
+	default: return namespace_is_formatting(slot);
+	}
+}
+
+static bool wipe_next(struct hil *hil)
 {
 	for (uint32_t i = hil->change.number + 1; hil->change.sqe.nsid == NVME_NSID_ALL && i < hil->namespaces.count; i++)
-		if (namespace_exists(&hil->namespaces.slot[i])) {
+		if (wants_wipe(&hil->namespaces.slot[i], hil->change.why)) {
 			begin_wipe(hil, i);
 			return true;
 		}
@@ -206,8 +216,8 @@ static void end_wipe(struct hil *hil)
 		answer_change(hil, NVME_SUCCESS, change->number + 1);
 		return;
 	}
-	set_namespace_state(hil, change->number, HZ_NAMESPACE_FREE);
-	if (!delete_next(hil))
+	set_namespace_state(hil, change->number, change->why == WIPE_DELETES ? HZ_NAMESPACE_FREE : HZ_NAMESPACE_ATTACHED);
+	if (!wipe_next(hil))
 		answer_change(hil, NVME_SUCCESS, 0);
 }
 
@@ -243,11 +253,22 @@ static void wipe_on(struct hil *hil)
 	}
 }
 
-static void begin_change(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+static void begin_change(struct hil *hil, const struct nvme_sqe *sqe, enum namespace_wipe why, struct admin_result *result)
 {
 	hil->change.busy = result->later = true;
+	hil->change.why = why;
 	hil->change.sqe = *sqe;
 	hil->change.sectors = 0;
+}
+
+/* Of all namespaces that want it. */
+static uint16_t begin_wipes(struct hil *hil, const struct nvme_sqe *sqe, enum namespace_wipe why, struct admin_result *result)
+{
+	begin_change(hil, sqe, why, result);
+	hil->change.number = UINT32_MAX;
+	if (!wipe_next(hil))
+		hil->change.busy = result->later = false; /* there is none */
+	return NVME_SUCCESS;
 }
 
 /* --- management --- */
@@ -307,7 +328,7 @@ static uint16_t create_namespace(struct hil *hil, const struct nvme_sqe *sqe, st
 		result->dw0 = number + 1;
 		return NVME_SUCCESS;
 	}
-	begin_change(hil, sqe, result);
+	begin_change(hil, sqe, WIPE_DELETES, result);
 	hil->change.sectors = wish->nsze;
 	begin_wipe(hil, number);
 	return NVME_SUCCESS;
@@ -321,18 +342,8 @@ static uint16_t delete_namespace(struct hil *hil, const struct nvme_sqe *sqe, st
 		return NVME_INVALID_NAMESPACE | NVME_DNR;
 	if (!namespace_exists(slot))
 		return BAD_FIELD;
-	begin_change(hil, sqe, result);
+	begin_change(hil, sqe, WIPE_DELETES, result);
 	begin_wipe(hil, sqe->nsid - 1);
-	return NVME_SUCCESS;
-}
-
-static uint16_t delete_namespaces(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
-{
-	begin_change(hil, sqe, result);
-	hil->change.number = UINT32_MAX;
-	if (delete_next(hil))
-		return NVME_SUCCESS;
-	hil->change.busy = result->later = false; /* there is none */
 	return NVME_SUCCESS;
 }
 
@@ -340,9 +351,56 @@ uint16_t admin_namespace_management(struct hil *hil, const struct nvme_sqe *sqe,
 {
 	switch (sqe->cdw10 & 0xf) {
 	case CREATE: return create_namespace(hil, sqe, result);
-	case DELETE: return sqe->nsid == NVME_NSID_ALL ? delete_namespaces(hil, sqe, result) : delete_namespace(hil, sqe, result);
+	case DELETE: return sqe->nsid == NVME_NSID_ALL ? begin_wipes(hil, sqe, WIPE_DELETES, result) : delete_namespace(hil, sqe, result);
 	default: return BAD_FIELD;
 	}
+}
+
+/* --- format --- */
+
+static uint32_t format_field(const struct nvme_sqe *sqe, enum nvme_format_field first, uint32_t mask) { return sqe->cdw10 >> first & mask; }
+
+/* The one format: 4 KiB, with protection information as configured, in the last bytes of separate metadata. No secure erase: stale
+ * copies of user data stay in flash until their superblocks are erased, and there is no key to change. */
+static uint16_t check_format(const struct hil *hil, const struct nvme_sqe *sqe)
+{
+	uint32_t protection = hil->cfg->protection == HZ_PROTECTION_TYPE1 ? NVME_DPS_TYPE1 : 0;
+
+	if (format_field(sqe, NVME_FORMAT_SES, 7) != NVME_FORMAT_NO_ERASE)
+		return BAD_FIELD;
+	if (format_field(sqe, NVME_FORMAT_LBAFL, 15) || format_field(sqe, NVME_FORMAT_LBAFU, 3) ||
+	    format_field(sqe, NVME_FORMAT_PI, 7) != protection)
+		return NVME_INVALID_FORMAT | NVME_DNR;
+	if (protection && (format_field(sqe, NVME_FORMAT_MSET, 1) || format_field(sqe, NVME_FORMAT_PIL, 1)))
+		return NVME_INVALID_FORMAT | NVME_DNR;
+	return NVME_SUCCESS;
+}
+
+uint16_t admin_format_nvm(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
+{
+	const struct namespace_slot *slot = namespace_slot(&hil->namespaces, sqe->nsid);
+	uint16_t status;
+
+	if (!slot && sqe->nsid != NVME_NSID_ALL)
+		return NVME_INVALID_NAMESPACE | NVME_DNR;
+	if (slot && !namespace_is_attached(slot))
+		return BAD_FIELD;
+	status = check_format(hil, sqe);
+	if (status)
+		return status;
+	if (!slot)
+		return begin_wipes(hil, sqe, WIPE_FORMATS, result);
+	begin_change(hil, sqe, WIPE_FORMATS, result);
+	begin_wipe(hil, sqe->nsid - 1);
+	return NVME_SUCCESS;
+}
+
+void namespaces_resume_formats(struct hil *hil)
+{
+	const struct nvme_sqe all = { .cid = UINT16_MAX, .nsid = NVME_NSID_ALL };
+	struct admin_result result;
+
+	begin_wipes(hil, &all, WIPE_RESUMES, &result);
 }
 
 /* --- attachment --- */

@@ -35,10 +35,14 @@ static inline struct namespace_slot *namespace_slot(struct namespace_table *tabl
 {
 	return nsid - 1 < table->count ? &table->slot[nsid - 1] : NULL;
 }
-static inline bool namespace_is_attached(const struct namespace_slot *slot) { return slot->state == HZ_NAMESPACE_ATTACHED; }
+static inline bool namespace_is_formatting(const struct namespace_slot *slot) { return slot->state == HZ_NAMESPACE_FORMATTING; }
+static inline bool namespace_is_attached(const struct namespace_slot *slot)
+{
+	return slot->state == HZ_NAMESPACE_ATTACHED || slot->state == HZ_NAMESPACE_FORMATTING;
+}
 static inline bool namespace_exists(const struct namespace_slot *slot)
 {
-	return slot->state == HZ_NAMESPACE_ATTACHED || slot->state == HZ_NAMESPACE_DETACHED;
+	return namespace_is_attached(slot) || slot->state == HZ_NAMESPACE_DETACHED;
 }
 enum { HIL_ENDURANCE_GROUP = 1 }; /* all flash */
 /* Of an NVM set, or of all (0): the capacity of its slots, or of its free slots. */
@@ -52,14 +56,18 @@ void namespaces_list(const struct namespace_table *table, uint32_t above, bool a
 /* Ascending NSIDs of changed namespaces; `take`: clear the changes. */
 void namespaces_list_changed(struct namespace_table *table, bool take, uint32_t *list);
 
-/* Namespace Management and Namespace Attachment (base spec 5.23, 5.22): one change at a time, since the admin queue waits for its end.
+/* Namespace Management, Namespace Attachment and Format NVM (base spec 5.23, 5.22, 5.14): one change at a time, since the admin queue
+ * waits for its end.
  *
  * A namespace has a slot, a window from the configuration: a creation takes a free slot. A deletion ends the host's commands, as a
  * controller reset does, and then releases everything in its FTL; until that is done the slot stays DELETED, and a creation there does
- * it first. */
+ * it first. A format does the same with a namespace that stays; until it is done the slot is FORMATTING, and after a power cut the next
+ * enabling of the controller does it first. */
 
+enum namespace_wipe { WIPE_DELETES, WIPE_FORMATS, WIPE_RESUMES /* formats, for no command */ };
 struct namespace_change {
 	bool busy;
+	enum namespace_wipe why;
 	struct nvme_sqe sqe; /* the command */
 	uint32_t number;     /* of the namespace being wiped */
 	uint32_t step;
@@ -69,6 +77,10 @@ struct namespace_change {
 	uint8_t *list[1];
 };
 
-admin_handler admin_namespace_management, admin_namespace_attachment;
+admin_handler admin_namespace_management, admin_namespace_attachment, admin_format_nvm;
+
+struct hil;
+/* The controller was enabled: complete the formats that a loss of power has interrupted. No change under way. Clock frozen. */
+void namespaces_resume_formats(struct hil *hil);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "device_config.h"
 #include "logs.h"
+#include "nand_image.h"
 #include "port/ftl_port.h"
 
 /* The platform: the control byte stream and the two ways to wait for the host and to wake it. */
@@ -58,6 +59,9 @@ struct controller_ops {
 	/* Stored at once, whole or not at all. */
 	struct namespace_record (*namespace_record)(void *ctx, uint32_t number);
 	void (*keep_namespace)(void *ctx, uint32_t number, struct namespace_record record);
+	/* The controller's persistent state; stored at once, whole or not at all. */
+	void (*controller_record)(void *ctx, struct hz_nand_controller *out);
+	void (*keep_controller)(void *ctx, const struct hz_nand_controller *record);
 	void (*power_history)(void *ctx, struct power_history *out);
 	/* Mark in the media that a shutdown is complete (true), or that the device is in use again. */
 	void (*shut_down)(void *ctx, bool done);

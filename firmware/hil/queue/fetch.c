@@ -23,6 +23,63 @@ static unsigned arbitrate(struct fetch *fetch)
 	return fetch->turn;
 }
 
+/* --- abort --- */
+
+enum { NO_COMMAND = 0xff }; /* an opcode that the decoder refuses */
+
+static __attribute__((noinline)) bool find_unfetched(struct fetch_abort *abort)
+{
+	struct host_view *view = abort->fetch->view;
+	const struct submission_queue *sq = &abort->fetch->queues->sq[abort->sq];
+	uint64_t arrived = life_serves(abort->fetch->life) ? view->arrived(view, sq) : 0;
+	uint32_t slot = sq->head;
+
+	for (uint64_t i = 0; i < arrived; i++) {
+		if (sq->ring[slot].cid == abort->cid) {
+			abort->number = sq->fetched + i;
+			return true;
+		}
+		slot = slot + 1 == sq->depth ? 0 : slot + 1;
+	}
+	return false;
+}
+
+static void end_abort(struct fetch_abort *abort, bool done)
+{
+	abort->fetch->abort = NULL;
+	abort->done = done;
+	lt_post(abort->home, &abort->event, abort->over);
+}
+
+void fetch_abort_begin(struct lt_event *event)
+{
+	struct fetch_abort *abort = (struct fetch_abort *)event;
+	bool found;
+
+	clock_freeze();
+	found = find_unfetched(abort);
+	clock_thaw();
+	if (found)
+		abort->fetch->abort = abort;
+	else
+		end_abort(abort, false);
+}
+HZ_STATIC_ASSERT(offsetof(struct fetch_abort, event) == 0, "an event is its abort");
+
+void fetch_abort_drop(struct fetch *fetch)
+{
+	if (fetch->abort)
+		end_abort(fetch->abort, false);
+}
+
+static void claim(struct fetch_abort *abort, const struct submission_queue *sq, struct nvme_sqe *sqe)
+{
+	if (abort->sq != sq->id || abort->number != sq->fetched)
+		return;
+	sqe->opcode = NO_COMMAND;
+	abort->taken = true;
+}
+
 /* Copy the next entry, as a fetch engine does; the copy is decoded, since the host may change its ring at any time. */
 static struct submission_queue *take_entry(struct fetch *fetch, struct nvme_sqe *sqe)
 {
@@ -31,6 +88,8 @@ static struct submission_queue *take_entry(struct fetch *fetch, struct nvme_sqe 
 	clock_freeze();
 	sq = &fetch->queues->sq[arbitrate(fetch) + 1];
 	memcpy(sqe, &sq->ring[sq->head], sizeof(*sqe));
+	if (fetch->abort)
+		claim(fetch->abort, sq, sqe);
 	sq->fetched++;
 	sq->outstanding++;
 	sq->head = sq->head + 1 == sq->depth ? 0 : sq->head + 1;
@@ -80,6 +139,20 @@ static const struct io_limits *limits_for(const struct fetch *fetch, uint32_t ns
 	return fetch->of_nsid[nsid <= fetch->namespaces ? nsid : 0];
 }
 
+/* The decoder knows only that a namespace being formatted is not served, and that a command to be aborted is none. */
+static __attribute__((noinline)) void refuse(struct fetch *fetch, struct command *command, const struct io_limits *limits)
+{
+	struct fetch_abort *abort = fetch->abort && fetch->abort->taken ? fetch->abort : NULL;
+
+	if (abort)
+		command->req.status = NVME_ABORT_REQUESTED;
+	else if (limits->formatting && command->req.status == (NVME_INVALID_FIELD | NVME_DNR))
+		command->req.status = NVME_FORMAT_IN_PROGRESS;
+	completion_end(command);
+	if (abort)
+		end_abort(abort, true);
+}
+
 static void fetch_one(struct fetch *fetch)
 {
 	struct command *command = command_take(fetch->pool);
@@ -98,7 +171,7 @@ static void fetch_one(struct fetch *fetch)
 	if (limits->protection != HZ_PROTECTION_NONE && !command->req.status)
 		command->req.status = io_protect(&limits->bus, &sqe, &command->req);
 	if (command->req.status) {
-		completion_end(command);
+		refuse(fetch, command, limits);
 		return;
 	}
 	command->req.queue = (uint8_t)sq->id;
@@ -134,20 +207,24 @@ void fetch_set_write_cache(struct fetch *fetch, bool on)
 		fetch->limits[i].write_cache = on;
 }
 
-void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active)
+void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active, bool formatting)
 {
 	fetch->limits[number].namespace_sectors = fetch->sectors[number] = sectors;
-	fetch->limits[number].inactive = !active;
+	fetch->limits[number].inactive = !active || formatting;
+	fetch->limits[number].formatting = formatting;
 }
 
-uint32_t fetch_active(const struct fetch *fetch)
+uint64_t fetch_served(const struct fetch *fetch)
 {
-	uint32_t active = 0;
+	uint64_t served = 0;
 
-	for (uint32_t i = 0; i < fetch->namespaces; i++)
-		active |= (uint32_t)!fetch->limits[i].inactive << i;
-	return active;
+	for (uint32_t i = 0; i < fetch->namespaces; i++) {
+		served |= (uint64_t)!fetch->limits[i].inactive << i;
+		served |= (uint64_t)fetch->limits[i].formatting << (i + FETCH_FORMATTING_SHIFT);
+	}
+	return served;
 }
+HZ_STATIC_ASSERT((int)HZ_MAX_NAMESPACES <= (int)FETCH_FORMATTING_SHIFT, "a word has both bits of each namespace");
 
 void fetch_reset(struct fetch *fetch)
 {

@@ -7,6 +7,17 @@
 #include "hil/queue/command.h"
 #include "hil/ports/ports.h"
 
+/* Abort of a command that has arrived and is not fetched yet (base spec 5.1). It is answered behind the command's own completion. */
+struct fetch_abort {
+	struct lt_event event; /* to the hart of the queue, and back */
+	struct fetch *fetch;   /* there */
+	const struct lt_thread *home;
+	void (*over)(struct lt_event *event); /* on home's hart; `done`: the command has been aborted */
+	uint64_t number;                      /* of the command, as submission_queue.fetched counts */
+	uint16_t sq, cid;
+	bool taken, done;
+};
+
 struct fetch {
 	struct queues *queues;
 	struct command_pool *pool;
@@ -20,21 +31,29 @@ struct fetch {
 	unsigned turn;                                          /* bit of queues.ready_mask for the next turn */
 	unsigned burst_left;                                    /* commands that the queue at `turn` may still send */
 	uint32_t burst;                                         /* feature 01h: 2^burst commands in a row, 7 without limit */
+	struct fetch_abort *abort;                              /* its command waits to be fetched; NULL: none does */
 };
 
 /* queues is initialized; all objects passed by pointer must outlive it, limits[namespaces] are copied. */
 void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool *pool, const struct life *life,
 		const struct controller_ops *device, const struct io_limits *limits, uint32_t namespaces);
-/* Feature 06h; size of a namespace, and whether it is served; bits of served ones, bit = number. */
+/* Feature 06h; size of a namespace, whether it is active, and whether a format of it is under way; bits of active ones, bit = number, and
+ * in the high half bits of those being formatted. */
 void fetch_set_write_cache(struct fetch *fetch, bool on);
-void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active);
-uint32_t fetch_active(const struct fetch *fetch);
+void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active, bool formatting);
+uint64_t fetch_served(const struct fetch *fetch);
+enum { FETCH_FORMATTING_SHIFT = 32 };
 /* The controller was enabled: features have their defaults again. */
 void fetch_reset(struct fetch *fetch);
 /* Look at the doorbells: true if a command may be taken. Clock frozen. */
 bool fetch_finds(struct fetch *fetch);
 /* After that: take the command and others, up to a turn's limit. */
 void fetch_commands(struct fetch *fetch);
+
+/* An Abort has come to the queue's hart. */
+void fetch_abort_begin(struct lt_event *event);
+/* What is not fetched yet never will be. */
+void fetch_abort_drop(struct fetch *fetch);
 
 static inline bool fetch_possible(const struct fetch *fetch) { return fetch->pool->free && life_serves(fetch->life); }
 

@@ -218,6 +218,21 @@ static HZ_FROZEN __attribute__((noinline)) bool find_opened_among(struct horizon
  * Called after each look that may have seen a queue move. Mostly no queue can open. */
 static bool find_opened(struct horizon *h) { return h->queues->live_mask & ~h->open_mask && find_opened_among(h); }
 
+static uint64_t horizon_arrived(struct host_view *view, const struct submission_queue *sq)
+{
+	const struct horizon *h = horizon_of(view);
+	uint64_t pending = host_load64(&sq->clock->submitted) - sq->fetched, arrived = 0, now_ns = clock_now_ns();
+
+	for (uint32_t slot = sq->head; pending < sq->depth && arrived < pending; arrived++) {
+		uint64_t arrival_ns = host_load64(&sq->clock->arrival_ns[slot]);
+
+		if (arrival_ns > HZ_ARRIVAL_MOST_NS || later_by(arrival_ns, h->reach_ns) > now_ns)
+			break;
+		slot = slot + 1 == sq->depth ? 0 : slot + 1;
+	}
+	return arrived;
+}
+
 static void hear_link(struct horizon *h)
 {
 	if (!control_link_waits(h->link))
@@ -515,6 +530,7 @@ void horizon_init(struct horizon *h, struct queues *queues, struct completion *c
 			  .fetched = horizon_fetched,
 			  .completed = horizon_completed,
 			  .make_room = horizon_make_room,
+			  .arrived = horizon_arrived,
 			  .forget = horizon_forget },
 		.queues = queues,
 		.completion = completion,

@@ -117,6 +117,15 @@ static HZ_FROZEN void doorbells_rest(struct host_view *view, bool busy, uint64_t
 	lt_hart_wait(until_ns < deadline_ns ? until_ns : deadline_ns);
 }
 
+static uint64_t doorbells_arrived(struct host_view *view, const struct submission_queue *sq)
+{
+	uint32_t tail = sq_tail(doorbells_of(view)->queues, sq);
+
+	if (tail >= sq->depth)
+		return 0;
+	return tail >= sq->head ? tail - sq->head : tail + sq->depth - sq->head;
+}
+
 /* A doorbell is looked at when it matters: nothing to keep up. */
 static void doorbells_unmoved(struct host_view *view, struct submission_queue *sq) { (void)view, (void)sq; }
 
@@ -129,6 +138,7 @@ void doorbells_init(struct doorbells *doorbells, struct queues *queues, struct c
 			  .fetched = doorbells_unmoved,
 			  .completed = doorbells_unmoved,
 			  .make_room = doorbells_make_room,
+			  .arrived = doorbells_arrived,
 			  .forget = doorbells_unmoved },
 		.queues = queues,
 		.completion = completion,

@@ -61,6 +61,8 @@ struct host_view {
 	void (*announce)(struct host_view *view, struct submission_queue *sq);
 	/* The ring is full: free entries consumed by the host. False: no room; completion_unpark is called once there may be some. */
 	bool (*make_room)(struct host_view *view, struct completion_queue *cq);
+	/* Commands that have arrived behind the fetched ones. Only for an Abort, which looks at each of them. Clock frozen. */
+	uint64_t (*arrived)(struct host_view *view, const struct submission_queue *sq);
 	/* No command is taken from sq any more. */
 	void (*forget)(struct host_view *view, struct submission_queue *sq);
 };

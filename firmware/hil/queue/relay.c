@@ -170,7 +170,7 @@ void relays_order(struct relays *relays, const struct life *life, struct relay_s
 		lt_store(&relay->life_state, (uint64_t)life->shutdown << 8 | life->state);
 		lt_store(&relay->write_cache, settings.write_cache);
 		lt_store(&relay->burst, settings.burst);
-		lt_store(&relay->active, settings.active);
+		lt_store(&relay->served, settings.served);
 		for (unsigned n = 0; n < HZ_MAX_NAMESPACES; n++)
 			lt_store(&relay->sectors[n], settings.sectors[n]);
 		lt_add(&relay->order, 1);
@@ -239,7 +239,7 @@ static void tell_if_quiet(struct far_view *far)
 static void take_order(struct far_view *far)
 {
 	struct relay *relay = far->relay;
-	uint64_t order = lt_load(&relay->order), state;
+	uint64_t order = lt_load(&relay->order), state, served;
 
 	if (order == far->order)
 		return;
@@ -249,11 +249,15 @@ static void take_order(struct far_view *far)
 	far->life.state = (enum life_state)(state & 0xff);
 	far->life.shutdown = (enum life_shutdown)(state >> 8);
 	fetch_set_write_cache(far->fetch, lt_load(&relay->write_cache));
-	for (uint32_t n = 0, active = (uint32_t)lt_load(&relay->active); n < far->fetch->namespaces; n++)
-		fetch_set_namespace(far->fetch, n, lt_load(&relay->sectors[n]), active >> n & 1);
+	served = lt_load(&relay->served);
+	for (uint32_t n = 0; n < far->fetch->namespaces; n++)
+		fetch_set_namespace(far->fetch, n, lt_load(&relay->sectors[n]), served >> n & 1,
+				    served >> (n + FETCH_FORMATTING_SHIFT) & 1);
 	far->fetch->burst = (uint32_t)lt_load(&relay->burst);
-	if (!life_serves(&far->life))
+	if (!life_serves(&far->life)) {
 		far->queues->ready_mask = 0;
+		fetch_abort_drop(far->fetch);
+	}
 	if (!life_is_ready(&far->life)) {
 		completion_drop_ready(far->completion);
 		completion_drop_parked(far->completion);
@@ -376,6 +380,11 @@ static bool far_make_room(struct host_view *view, struct completion_queue *cq)
 	return false;
 }
 
+static uint64_t far_arrived(struct host_view *view, const struct submission_queue *sq)
+{
+	return lt_load(&far_of(view)->relay->queue[sq->id].granted) - sq->fetched;
+}
+
 static void miss_failure(struct relay *relay, uint16_t status)
 {
 	lt_store(&relay->errors_missed, lt_peek(&relay->errors_missed) + 1);
@@ -410,6 +419,7 @@ void far_view_init(struct far_view *far, struct relay *relay, struct queues *que
 			  .completed = far_completed,
 			  .announce = far_announce,
 			  .make_room = far_make_room,
+			  .arrived = far_arrived,
 			  .forget = far_forget },
 		.relay = relay,
 		.queues = queues,
@@ -418,4 +428,5 @@ void far_view_init(struct far_view *far, struct relay *relay, struct queues *que
 		.client = { .ctx = far, .failed = far_failed, .left = far_left },
 	};
 	relay->queues = queues;
+	relay->fetch = fetch;
 }

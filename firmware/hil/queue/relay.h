@@ -41,6 +41,7 @@ struct relay {
 	unsigned number; /* from 0 on, the home not counted */
 	struct relays *relays;
 	struct queues *queues; /* the far hart's; the home fills an object before its first grant */
+	struct fetch *fetch;   /* … for an Abort sent there */
 	struct bell bell;      /* of the far hart */
 	/* Written by the home. Masks: bit i is queue i + 1; a reader takes the bits. */
 	LT_OWN_LINE lt_word granted_mask; /* submission queues with further commands */
@@ -48,7 +49,7 @@ struct relay {
 	lt_word order;                    /* number of changes of the words below */
 	lt_word life_number, life_state;  /* state, above it the shutdown */
 	lt_word write_cache, burst;       /* features */
-	lt_word active;                   /* namespaces: bit = number */
+	lt_word served;                   /* fetch_served */
 	lt_word sectors[HZ_MAX_NAMESPACES];
 	lt_word errors_taken;
 	/* Written by the far hart. */
@@ -104,7 +105,8 @@ static inline void relays_hear(struct relays *relays, struct queues *queues, con
 /* The part of it about completions: for a caller that sees more consumed by the host than reported posted. */
 void relay_hear_posted(struct relay *relay, struct queues *queues);
 struct relay_settings {
-	uint32_t burst, active;
+	uint32_t burst;
+	uint64_t served;
 	bool write_cache;
 	const uint64_t *sectors; /* of each namespace */
 };

@@ -54,7 +54,7 @@ void PromiseFile::show(const Machine &machine)
 void PromiseFile::before_admin(const Machine &machine, const nvme_sqe &sqe)
 {
 	constexpr uint32_t remove = 1;
-	if (sqe.opcode == NVME_ADMIN_NAMESPACE_MANAGEMENT && (sqe.cdw10 & 0xf) == remove)
+	if ((sqe.opcode == NVME_ADMIN_NAMESPACE_MANAGEMENT && (sqe.cdw10 & 0xf) == remove) || sqe.opcode == NVME_ADMIN_FORMAT_NVM)
 		for (uint32_t nsid = 1; nsid <= machine.config().namespaces; nsid++)
 			if (sqe.nsid == nsid || sqe.nsid == NVME_NSID_ALL)
 				forget(link_of(machine, nsid));
