@@ -254,8 +254,8 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 	void *where = site(qemu_plugin_insn_vaddr(insn), kind, word);
 
 	if (kind != VC_PLAIN)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, callback_of(kind), needs_registers(kind) ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS,
-						       where);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, callback_of(kind),
+						       needs_registers(kind) ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, where);
 	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
 		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 kind == VC_LR ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W, where);

@@ -20,7 +20,7 @@ static void publish_completed(struct completion *c, struct completion_queue *cq)
 
 /* The completion engine: entry and interrupt cross the link by themselves, behind the command's data and the queue's earlier entries. */
 static HZ_FROZEN __attribute__((noinline)) void post_entry(struct completion *c, struct submission_queue *sq, uint16_t cid, uint16_t status,
-						 uint64_t result, uint64_t crossed_ns)
+							   uint64_t result, uint64_t crossed_ns)
 {
 	struct completion_queue *cq = sq->cq;
 	struct nvme_cqe cqe = { .dw0 = (uint32_t)result,
