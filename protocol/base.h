@@ -16,6 +16,14 @@
 #define HZ_ASSERT_SIZE(type, bytes) HZ_STATIC_ASSERT(sizeof(type) == (bytes), #type " must be " #bytes " bytes")
 #define HZ_ASSERT_OFFSET(type, field, bytes) HZ_STATIC_ASSERT(offsetof(type, field) == (bytes), #type "." #field " must be at " #bytes)
 
+/* A function of the firmware that runs only while its hart's clock is frozen (protocol/vclock_abi.h). The image has all of them together,
+ * and the plugin does not count their instructions. */
+#if defined(__riscv)
+#define HZ_FROZEN __attribute__((section(".text.frozen")))
+#else
+#define HZ_FROZEN
+#endif
+
 enum {
 	HZ_SECTOR_BYTES = 4096, /* mapping unit, logical block and flash sector are all 4 KiB */
 	HZ_SECTOR_SHIFT = 12,

@@ -19,7 +19,7 @@ enum hz_vc_hint {
 	HZ_VC_WAIT = 0x102,       /* park until slot.arg0 (ns) or a HZ_VC_WAKE aimed at this hart */
 	HZ_VC_WAKE = 0x103,       /* wake hart slot.arg0 from HZ_VC_WAIT; one later than the deadline is remembered, one at most */
 	HZ_VC_FREEZE = 0x104,     /* from here this hart's clock stands still (nests); sync instructions still order but cost nothing, and
-				     nothing but HZ_VC_TAKE may wait */
+				     nothing but HZ_VC_TAKE may wait. slot.now_ns is this hart's device time until the THAW */
 	HZ_VC_THAW = 0x105,       /* end of HZ_VC_FREEZE */
 	HZ_VC_HOST_WAIT = 0x106,  /* inside FREEZE: sleep on the host until the host doorbell word changes from slot.arg0, at most ~1 ms */
 	HZ_VC_CHARGE = 0x107,     /* advance this hart's clock by slot.arg0 ns */

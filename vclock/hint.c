@@ -18,14 +18,13 @@
 #include "schedule/token.h"
 #include "wait.h"
 
-static void show_now(struct vc_hart *h) { h->slot->now_ns = vc_cycles_to_ns(vc_clock(h)); }
-
 static void charge_time(struct vc_hart *h)
 {
 	uint64_t cycles = vc_duration_cycles(h->slot->arg0);
 
 	h->base += cycles;
 	h->charged += cycles;
+	vc_show_frozen(h);
 }
 
 /* The reservation is used up whether the SC succeeds or fails. */
@@ -55,6 +54,12 @@ static void come_to_atomic(struct vc_hart *h, enum vc_kind kind)
 
 static bool scales(void) { return vc.options.hold != 1000 || vc.options.pace_harts; }
 
+/* What dispatch and vc_before do beside it depends on options only: jitter draws at order points. */
+bool vc_hint_is_simple(enum vc_kind kind)
+{
+	return (kind == VC_FREEZE || kind == VC_THAW || kind == VC_NOW) && !scales() && !vc.options.timeline;
+}
+
 static void dispatch(struct vc_hart *h, enum vc_kind kind)
 {
 	h->in_wfi = kind == VC_WFI_INSN;
@@ -70,7 +75,7 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_WRS_NTO:
 	case VC_WRS_STO: return vc_wait_reservation(h, kind);
 	case VC_PAUSE: return vc_pause(h);
-	case VC_NOW: return show_now(h);
+	case VC_NOW: return vc_show_now(h);
 	case VC_WAIT: return vc_wait_for_wake(h);
 	case VC_WAKE: return vc_wake(h);
 	case VC_FREEZE: return vc_freeze(h);

@@ -7,6 +7,9 @@
 
 /* Before the instruction. */
 void vc_before(struct vc_hart *h, enum vc_kind kind);
+/* True for FREEZE, THAW and NOW if no option wants more of them than vc_freeze, vc_thaw and
+ * vc_show_now. */
+bool vc_hint_is_simple(enum vc_kind kind);
 
 /* Bulk work of a hart with a frozen clock (vclock_abi.h: WINDOW, COPY, FILL, LANES), done by the
  * host. */

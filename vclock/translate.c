@@ -1,12 +1,16 @@
 /* Instrumentation: every block is cut into segments that end with a synchronisation instruction.
  * One inline addition at the start of a segment counts its instructions, so at the callback the
  * counter includes exactly the earlier instructions and the instruction itself. A block left early
- * (trap, MMIO replay) is overcounted: MMIO belongs inside a freeze, or use count=insn. */
+ * (trap, MMIO replay) is overcounted: MMIO belongs inside a freeze, or use count=insn. Code marked
+ * HZ_FROZEN is not counted: it runs only with a frozen clock. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "translate.h"
 
+#include <stdio.h>
+
 #include "profile/account.h"
 #include "guest/cpu.h"
+#include "guest/symbol.h"
 #include "wait.h"
 #include "hint.h"
 #include "cost/line.h"
@@ -19,8 +23,14 @@
 static struct qemu_plugin_scoreboard *board;
 static qemu_plugin_u64 retired, beyond, behind_loop, of_stage[VC_STAGES];
 
+static uint64_t frozen_begin, frozen_end; /* addresses of HZ_FROZEN code; both 0: unknown */
+
+static bool is_frozen_code(uint64_t pc) { return pc >= frozen_begin && pc < frozen_end; }
+
 void vc_counters_create(void)
 {
+	frozen_begin = vc_symbol_value("frozen_begin");
+	frozen_end = vc_symbol_value("frozen_end");
 	board = qemu_plugin_scoreboard_new(64 + sizeof(struct vc_stage_counts)); /* one cache line for the clock's counters, then the
 										  * account's */
 	retired = (qemu_plugin_u64){ board, 0 };
@@ -53,6 +63,28 @@ static void before(unsigned int vcpu, void *udata)
 {
 	vc.hart[vcpu].wait_pc = site_pc(udata);
 	vc_before(&vc.hart[vcpu], site_kind(udata));
+}
+
+/* The hints around frozen code, half of all: without the choices of vc_before. */
+
+static struct vc_hart *comes_to(unsigned int vcpu, void *udata)
+{
+	struct vc_hart *h = &vc.hart[vcpu];
+
+	h->wait_pc = site_pc(udata);
+	h->in_wfi = false;
+	return h;
+}
+
+static void freezes(unsigned int vcpu, void *udata) { vc_freeze(comes_to(vcpu, udata)); }
+static void thaws(unsigned int vcpu, void *udata) { vc_thaw(comes_to(vcpu, udata)); }
+static void asks_time(unsigned int vcpu, void *udata) { vc_show_now(comes_to(vcpu, udata)); }
+
+static qemu_plugin_vcpu_udata_cb_t callback_of(enum vc_kind kind)
+{
+	if (!vc_hint_is_simple(kind))
+		return before;
+	return kind == VC_FREEZE ? freezes : kind == VC_THAW ? thaws : asks_time;
 }
 
 static void check_atomic(struct vc_hart *h, enum vc_kind kind, const void *udata, uint64_t address, unsigned bytes)
@@ -195,13 +227,35 @@ static bool needs_registers(enum vc_kind kind)
 	return kind == VC_SC || kind == VC_REQUEST || (vc.options.turns && (kind == VC_AMO || kind == VC_LR));
 }
 
+static void must_be_frozen(unsigned int vcpu, void *udata)
+{
+	struct vc_hart *h = &vc.hart[vcpu];
+	char title[400], place[160];
+
+	if (h->frozen || !vc_holds(h) || vc.phase != VC_RUNNING || vc.ended)
+		return;
+	snprintf(title, sizeof(title), "UNFROZEN: hart %u runs %s, which is marked HZ_FROZEN, while its clock goes on", vcpu,
+		 vc_symbol((uintptr_t)udata, place, sizeof(place)));
+	vc_give_up("unfrozen", title);
+}
+
+/* Runs that are not for speed check the marks. */
+static void check_frozen(struct qemu_plugin_tb *tb)
+{
+	uint64_t pc = qemu_plugin_tb_vaddr(tb);
+
+	if (is_frozen_code(pc) && (vc.options.race_check || vc.options.profile || vc.options.count_each))
+		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, 0), must_be_frozen, QEMU_PLUGIN_CB_NO_REGS,
+						       (void *)(uintptr_t)pc);
+}
+
 static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_t word)
 {
 	void *where = site(qemu_plugin_insn_vaddr(insn), kind, word);
 
 	if (kind != VC_PLAIN)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, before, needs_registers(kind) ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS,
-						       where);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, callback_of(kind),
+						       needs_registers(kind) ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, where);
 	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
 		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 kind == VC_LR ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W, where);
@@ -250,7 +304,7 @@ static void count_segments(struct qemu_plugin_tb *tb, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (i + 1 < n && !may_order(word_of(qemu_plugin_tb_get_insn(tb, i))))
 			continue;
-		if (!vc.options.count_each)
+		if (!vc.options.count_each && !is_frozen_code(qemu_plugin_tb_vaddr(tb)))
 			count(qemu_plugin_tb_get_insn(tb, start), i + 1 - start, cost_of(tb, start, i + 1));
 		if (vc.options.profile)
 			vc_profile_segment(qemu_plugin_tb_get_insn(tb, start), i + 1 - start);
@@ -268,6 +322,7 @@ void vc_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		instrument(qemu_plugin_tb_get_insn(tb, 0), VC_GATE, 0);
 	if (qemu_plugin_tb_vaddr(tb) < HZ_RAM_BASE)
 		return; /* QEMU's boot ROM, before time begins */
+	check_frozen(tb);
 	if (vc.options.cost.loop_exit)
 		watch_loops(tb, n);
 	if (!vc.options.count_each || vc.options.profile)

@@ -87,6 +87,7 @@ static void wait_for_wake(struct vc_hart *h)
 void vc_wait_for_wake(struct vc_hart *h)
 {
 	wait_for_wake(h);
+	vc_show_frozen(h);
 	if (vc.options.race_check && vc_holds(h))
 		vc_race_read_from(h, wake_word(h->index), true);
 }
@@ -127,6 +128,7 @@ static bool something_there(struct vc_hart *h)
 
 static void take(struct vc_hart *h, uint64_t address)
 {
+	vc_show_frozen(h);
 	h->reserved = false; /* the SC of an earlier LR fails */
 	h->slot->arg1 = __atomic_load_n(h->word, __ATOMIC_ACQUIRE);
 	if (!h->slot->arg1)
@@ -232,6 +234,7 @@ void vc_freeze(struct vc_hart *h)
 	h->freeze_pc = h->wait_pc;
 	vc_account_freeze(h);
 	h->looks = 0;
+	vc_show_now(h);
 }
 
 void vc_thaw(struct vc_hart *h)

@@ -104,18 +104,30 @@ def speed(plugin, quick):
     return {name: turns and turns * per_turn for name, turns in (("with_plugin", with_plugin), ("without", without))}
 
 
-def one_run(args, name, workers, ops):
+def one_run(args, name, workers, ops, *options):
     device = runs.merged(runs.load_yaml("devices", "default"), {"harts": {"workers": workers}, "zones": {"max_open": 32, "max_active": 32},
                           "buffers": {"count": 32}}) # two zones for each of 12 writing threads
     threads = max(4, workers)
     workload = runs.merged({"name": name, "seed": args.seed, "threads": threads,
                             "common": {"pattern": "random", "block": "4 KiB", "queue_depth": 8, "total_ops": ops // threads}},
                            OPERATIONS[name])
-    return runs.run(args.out / f"{name.replace(' ', '-')}-{workers}-{ops}", device, workload)
+    out = args.out / "-".join([name.replace(" ", "-"), str(workers), str(ops), *options])
+    return runs.run(out, device, workload, extra=[word for option in options for word in ("--vclock", option)])
 
 
 def done(result):
     return result["totals"]["read"]["ops"] + result["totals"]["write"]["ops"]
+
+
+def counted_in(result):
+    return sum(h["counted"] for h in result["vclock"]["harts"])
+
+
+def frozen_per_io(args, name, workers):
+    """Only count=insn counts the instructions of code that always runs frozen (HZ_FROZEN)."""
+    half, full = (one_run(args, name, workers, ops, "count=insn") for ops in (args.ops // 2, args.ops))
+    retired = full["vclock"]["host"]["retired"] - half["vclock"]["host"]["retired"]
+    return (retired - counted_in(full) + counted_in(half)) / (done(full) - done(half))
 
 
 def io_cost(args, name, workers):
@@ -130,11 +142,11 @@ def io_cost(args, name, workers):
     kinds = sorted(set(full["vclock"]["switches"]) - {"total"})
     causes = {k: (full["vclock"]["switches"][k] - half["vclock"]["switches"].get(k, 0)) / more for k in kinds}
     host = {k: (full["vclock"]["host"][k] - half["vclock"]["host"][k]) / more for k in ("hand_overs", "host_waits", "host_wakes", "retired", "bulk_bytes")}
-    counted = sum(h["counted"] for h in full["vclock"]["harts"]) - sum(h["counted"] for h in half["vclock"]["harts"])
+    counted = counted_in(full) - counted_in(half)
     return {"operation": name, "workers": workers, "ios": done(full), "ios_per_wall_s": done(full) / full["replay_wall_s"],
             "orders_per_io": per_io("orders"), "parks_per_io": per_io("parks"), "switches_per_io": sum(causes.values()),
             "switches_by_cause": {k: v for k, v in causes.items() if abs(v) >= 0.005}, "host_per_io": host,
-            "instructions_per_io": counted / more, "frozen_instructions_per_io": host["retired"] - counted / more,
+            "instructions_per_io": counted / more, "frozen_instructions_per_io": frozen_per_io(args, name, workers),
             "device_kiops": done(full) / full["elapsed_ns"] * 1e6}
 
 

@@ -19,7 +19,7 @@ static bool find_commands(struct fetch *fetch)
 	return found;
 }
 
-static __attribute__((noinline)) bool listen_and_find(struct queue_group *group, bool idle)
+static HZ_FROZEN __attribute__((noinline)) bool listen_and_find(struct queue_group *group, bool idle)
 {
 	group->view->listen(group->view, idle);
 	return fetch_finds(&group->fetch);
@@ -102,7 +102,7 @@ static void on_bad_doorbell(void *ctx, enum nvme_async_event information)
 	async_events_raise(&hil->events, NVME_AEN_ERROR, information);
 }
 
-static bool on_has_work(void *ctx)
+static HZ_FROZEN bool on_has_work(void *ctx)
 {
 	const struct queue_group *group = &((struct hil *)ctx)->group;
 
@@ -117,7 +117,7 @@ static bool far_is_quiet(const struct hil *hil)
 	return waited_for ? relays_obeyed(&hil->relays) : !hil->relays.in_device;
 }
 
-static bool on_is_quiet(void *ctx)
+static HZ_FROZEN bool on_is_quiet(void *ctx)
 {
 	const struct hil *hil = ctx;
 

@@ -8,11 +8,11 @@
 
 enum { REAL_WAIT_NS = 50000 }; /* plain QEMU has no bell to wait for: look again this much later */
 
-static int port_recv(void *ctx, void *data, size_t bytes) { return vsock_recv(ctx, data, bytes); }
+static HZ_FROZEN int port_recv(void *ctx, void *data, size_t bytes) { return vsock_recv(ctx, data, bytes); }
 
-static int port_send(void *ctx, const void *data, size_t bytes) { return vsock_send(ctx, data, bytes); }
+static HZ_FROZEN int port_send(void *ctx, const void *data, size_t bytes) { return vsock_send(ctx, data, bytes); }
 
-static void port_close(void *ctx) { vsock_close(ctx); }
+static HZ_FROZEN void port_close(void *ctx) { vsock_close(ctx); }
 
 static bool port_host_wait(void *ctx, uint32_t bell)
 {

@@ -176,8 +176,8 @@ static void raise_write_sector(struct nand_media *media, const struct place *at,
 }
 
 /* A half-programmed unit: a prefix that happens to read well (none or some, by dice), the rest with impossible records. */
-static void tear_program(struct nand_media *media, const struct place *at, uint32_t count, const struct sgl *data, uint32_t from,
-			 const struct hz_oob *oob)
+static HZ_FROZEN void tear_program(struct nand_media *media, const struct place *at, uint32_t count, const struct sgl *data, uint32_t from,
+				   const struct hz_oob *oob)
 {
 	uint64_t luck = nand_mix((uint64_t)at->flat << 32 | at->block->erase_count, (uint64_t)DICE_TEAR << 32 | at->sector);
 	uint32_t good = (uint32_t)(luck % (2 * count));
@@ -313,8 +313,9 @@ static enum found most_readable(struct nand_media *media, struct flash_addr addr
 }
 
 /* noinline: its registers are saved in the freeze. */
-static __attribute__((noinline)) enum nand_status read_cells(struct nand_media *media, struct flash_addr addr, struct place *at,
-							     uint32_t count, const struct sgl *data, uint32_t to, struct hz_oob *oob)
+static HZ_FROZEN __attribute__((noinline)) enum nand_status read_cells(struct nand_media *media, struct flash_addr addr, struct place *at,
+								       uint32_t count, const struct sgl *data, uint32_t to,
+								       struct hz_oob *oob)
 {
 	enum found most = most_readable(media, addr);
 	enum nand_status status = NAND_OK;
@@ -343,8 +344,8 @@ static enum nand_status media_read(struct nand *nand, struct flash_addr addr, ui
 }
 
 /* Not inline, as read_cells. */
-static __attribute__((noinline)) void records_of_cells(struct nand_media *media, struct place *at, uint32_t count, bool dead,
-						       struct hz_oob *oob)
+static HZ_FROZEN __attribute__((noinline)) void records_of_cells(struct nand_media *media, struct place *at, uint32_t count, bool dead,
+								 struct hz_oob *oob)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct hz_nand_oob record = { .kind = HZ_OOB_ERASED };

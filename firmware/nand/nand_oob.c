@@ -18,7 +18,7 @@ static void write_copy(struct hz_nand_oob *place, const struct hz_nand_oob *reco
 	place->checksum = record->checksum;
 }
 
-void nand_oob_store(struct nand_media *media, uint64_t number, const struct hz_nand_oob *record)
+HZ_FROZEN void nand_oob_store(struct nand_media *media, uint64_t number, const struct hz_nand_oob *record)
 {
 	struct hz_nand_oob whole = *record;
 
@@ -32,7 +32,7 @@ static bool record_good(const struct hz_nand_oob *record, uint64_t number)
 	return record->checksum == nand_oob_checksum(record, number) && record->kind != HZ_OOB_ERASED && record->kind < HZ_OOB_KINDS;
 }
 
-bool nand_oob_load(struct nand_media *media, uint64_t number, struct hz_nand_oob *out)
+HZ_FROZEN bool nand_oob_load(struct nand_media *media, uint64_t number, struct hz_nand_oob *out)
 {
 	*out = media->oob[number];
 	if (record_good(out, number))

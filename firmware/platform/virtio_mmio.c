@@ -108,7 +108,10 @@ const char *virtio_ready(uintptr_t device)
 	return NULL;
 }
 
-uint8_t *virtio_buffer(const struct virtio_queue *queue, uint32_t id) { return queue->buffers + (size_t)id * queue->buffer_bytes; }
+HZ_FROZEN uint8_t *virtio_buffer(const struct virtio_queue *queue, uint32_t id)
+{
+	return queue->buffers + (size_t)id * queue->buffer_bytes;
+}
 
 void virtio_give(struct virtio_queue *queue, uint32_t id, uint32_t bytes)
 {
@@ -127,7 +130,7 @@ void virtio_notify(const struct virtio_queue *queue)
 	mmio_write32(queue->device + REG_QUEUE_NOTIFY, queue->number);
 }
 
-bool virtio_take(struct virtio_queue *queue, uint32_t *id, uint32_t *bytes)
+HZ_FROZEN bool virtio_take(struct virtio_queue *queue, uint32_t *id, uint32_t *bytes)
 {
 	if (queue->used->index == queue->taken)
 		return false;

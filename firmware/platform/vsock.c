@@ -112,7 +112,7 @@ static bool send_packets(struct vsock *vsock)
 	return any;
 }
 
-bool vsock_poll(struct vsock *vsock)
+HZ_FROZEN bool vsock_poll(struct vsock *vsock)
 {
 	bool took = take_packets(vsock);
 
@@ -120,19 +120,19 @@ bool vsock_poll(struct vsock *vsock)
 	return send_packets(vsock) || took;
 }
 
-bool vsock_connected(struct vsock *vsock)
+HZ_FROZEN bool vsock_connected(struct vsock *vsock)
 {
 	vsock_poll(vsock);
 	return vsock_stream_connected(&vsock->stream);
 }
 
-int vsock_recv(struct vsock *vsock, void *data, size_t bytes)
+HZ_FROZEN int vsock_recv(struct vsock *vsock, void *data, size_t bytes)
 {
 	vsock_poll(vsock);
 	return vsock_stream_recv(&vsock->stream, data, bytes);
 }
 
-int vsock_send(struct vsock *vsock, const void *data, size_t bytes)
+HZ_FROZEN int vsock_send(struct vsock *vsock, const void *data, size_t bytes)
 {
 	int accepted = vsock_stream_send(&vsock->stream, data, bytes);
 
@@ -140,7 +140,7 @@ int vsock_send(struct vsock *vsock, const void *data, size_t bytes)
 	return accepted;
 }
 
-void vsock_close(struct vsock *vsock)
+HZ_FROZEN void vsock_close(struct vsock *vsock)
 {
 	vsock_stream_close(&vsock->stream);
 	vsock_poll(vsock);

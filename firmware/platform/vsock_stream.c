@@ -50,7 +50,7 @@ void vsock_stream_init(struct vsock_stream *stream, uint64_t cid, uint32_t port)
 	stream->port = port;
 }
 
-bool vsock_stream_can_take(const struct vsock_stream *stream) { return stream->resets < VSOCK_RESETS; }
+HZ_FROZEN bool vsock_stream_can_take(const struct vsock_stream *stream) { return stream->resets < VSOCK_RESETS; }
 
 void vsock_stream_reset(struct vsock_stream *stream, uint64_t cid)
 {
@@ -208,7 +208,7 @@ static size_t put_data(struct vsock_stream *stream, uint8_t *packet, size_t room
 	return VSOCK_HEADER_BYTES + bytes;
 }
 
-size_t vsock_stream_next(struct vsock_stream *stream, void *packet, size_t room)
+HZ_FROZEN size_t vsock_stream_next(struct vsock_stream *stream, void *packet, size_t room)
 {
 	if (stream->resets)
 		return put_reset(stream, packet);
@@ -226,7 +226,7 @@ size_t vsock_stream_next(struct vsock_stream *stream, void *packet, size_t room)
 	return put_data(stream, packet, room);
 }
 
-int vsock_stream_recv(struct vsock_stream *stream, void *data, size_t bytes)
+HZ_FROZEN int vsock_stream_recv(struct vsock_stream *stream, void *data, size_t bytes)
 {
 	uint32_t n = filled_bytes(&stream->in);
 

@@ -100,7 +100,7 @@ void die_queue_add(struct die_queue *queue, const struct queue_rules *rules, str
 	queue->short_ops += txn->op != TSU_PROGRAM;
 }
 
-void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn)
+HZ_FROZEN void die_queue_ended(const struct queue_rules *rules, const struct tsu_txn *txn)
 {
 	struct block_order *order = &rules->order[txn->flat_block];
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/event_wheel.h"
 
+#include "base.h"
 #include "lt/bits.h"
 
 /* Late nodes are placed as if due now. */
@@ -35,7 +36,7 @@ static void wheel_place(struct event_wheel *wheel, struct wheel_node *node)
 	wheel->steps++;
 }
 
-void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_ns)
+static inline __attribute__((always_inline)) void add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_ns)
 {
 	uint64_t at;
 
@@ -45,6 +46,9 @@ void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_n
 		wheel->next_ns = at;
 	wheel_place(wheel, node);
 }
+
+HZ_FROZEN void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_ns) { add(wheel, node, at_ns); }
+void wheel_add_early(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_ns) { add(wheel, node, at_ns); }
 
 /* Nodes of a lower level share more leading digits with now_ns, so they come before those of any higher level. */
 static struct wheel_slot *earliest_slot(struct event_wheel *wheel, unsigned *level, unsigned *digit)
@@ -76,7 +80,7 @@ static void spread_slot(struct event_wheel *wheel, struct wheel_slot *slot, unsi
 	}
 }
 
-struct wheel_node *wheel_take_first(struct event_wheel *wheel)
+HZ_FROZEN struct wheel_node *wheel_take_first(struct event_wheel *wheel)
 {
 	unsigned level, digit;
 	struct wheel_slot *slot = earliest_slot(wheel, &level, &digit);

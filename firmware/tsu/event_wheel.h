@@ -39,6 +39,8 @@ struct event_wheel {
 
 /* A time before now_ns is kept in the node but comes out next. A node may be in one wheel once. */
 void wheel_add(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_ns);
+/* The same before the harts run, with the clock going. */
+void wheel_add_early(struct event_wheel *wheel, struct wheel_node *node, uint64_t at_ns);
 /* Time of the earliest node, UINT64_MAX if there is none. */
 static inline uint64_t wheel_next_ns(const struct event_wheel *wheel) { return wheel->levels ? wheel->next_ns : UINT64_MAX; }
 /* Take out the earliest node; there must be one. */

@@ -13,7 +13,7 @@
 
 static void set_due(struct tsu_thread *thread) { thread->engine.due_ns = thread->dead ? LT_FOREVER : wheel_next_ns(&thread->wheel); }
 
-static void run_wheel(struct lt_engine *engine, uint64_t now_ns)
+static HZ_FROZEN void run_wheel(struct lt_engine *engine, uint64_t now_ns)
 {
 	struct tsu_thread *thread = TSU_CONTAINER(engine, struct tsu_thread, engine);
 	struct wheel_node *node;
@@ -36,10 +36,10 @@ static void wake_for(struct tsu_txn *txn, uint64_t at_ns)
 	die_wake(die, at_ns);
 }
 
-static void data_ready(struct wheel_node *node) { wake_for(TSU_CONTAINER(node, struct tsu_txn, ready), node->at_ns); }
+static HZ_FROZEN void data_ready(struct wheel_node *node) { wake_for(TSU_CONTAINER(node, struct tsu_txn, ready), node->at_ns); }
 
 /* The dies begin, with the clock frozen. */
-static __attribute__((noinline)) void set_going(struct tsu_thread *thread, struct tsu_txn *first)
+static HZ_FROZEN __attribute__((noinline)) void set_going(struct tsu_thread *thread, struct tsu_txn *first)
 {
 	for (struct tsu_txn *txn = first; txn; txn = txn->chain) {
 		if (txn->not_before_ns > txn->submit_ns) {

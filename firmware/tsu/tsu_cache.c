@@ -22,7 +22,7 @@ static bool read_follows(struct tsu_die *die, uint64_t at_ns)
 }
 
 /* The last read of a row goes out as it would alone. */
-void cache_shift(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void cache_shift(struct tsu_die *die, uint64_t at_ns)
 {
 	if (!read_follows(die, at_ns)) {
 		die->state = DIE_IDLE;
@@ -35,7 +35,7 @@ void cache_shift(struct tsu_die *die, uint64_t at_ns)
 }
 
 /* The next read's command goes first, since it is short and starts the cells. */
-void cache_shifted(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void cache_shifted(struct tsu_die *die, uint64_t at_ns)
 {
 	data_hold(die, true);
 	die->state = DIE_WANTS_BUS;
@@ -55,7 +55,7 @@ static bool may_load(const struct tsu_die *die, uint64_t at_ns)
 	return die->op.pass + 1u >= tsu_passes(&tsu->timing, die->op.members) && at_ns >= die->op.array_end_ns - die->op.array_ns;
 }
 
-void cache_wish(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void cache_wish(struct tsu_die *die, uint64_t at_ns)
 {
 	if (!may_load(die, at_ns) || !choose_whether(die, at_ns, TAKE_PROGRAM))
 		return;
@@ -76,4 +76,4 @@ void cache_choose(struct tsu_die *die, uint64_t at_ns)
 		die_suspend(die, at_ns);
 }
 
-void cache_load_step(struct wheel_node *node) { cache_wish(TSU_CONTAINER(node, struct tsu_die, load_step), node->at_ns); }
+HZ_FROZEN void cache_load_step(struct wheel_node *node) { cache_wish(TSU_CONTAINER(node, struct tsu_die, load_step), node->at_ns); }

@@ -41,7 +41,7 @@ static void arm_bus(struct tsu_channel *channel)
 	wheel_add(&channel->thread->wheel, &channel->bus_free, channel->usage.free_ns);
 }
 
-void channel_request(struct tsu_channel *channel, struct bus_wait *wait, enum bus_wish wish, uint64_t ready_ns)
+HZ_FROZEN void channel_request(struct tsu_channel *channel, struct bus_wait *wait, enum bus_wish wish, uint64_t ready_ns)
 {
 	wait->ready_ns = ready_ns;
 	if (!channel->armed && channel->usage.free_ns <= ready_ns) {
@@ -54,7 +54,7 @@ void channel_request(struct tsu_channel *channel, struct bus_wait *wait, enum bu
 }
 
 /* The die's use of the bus is chosen now, not at the begin of its wait: a read that came meanwhile may go first. */
-static void channel_bus_free(struct wheel_node *node)
+static HZ_FROZEN void channel_bus_free(struct wheel_node *node)
 {
 	struct tsu_channel *channel = TSU_CONTAINER(node, struct tsu_channel, bus_free);
 

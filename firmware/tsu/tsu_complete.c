@@ -93,7 +93,7 @@ static void count_txn(struct hz_log_flash *counters, const struct tsu_txn *txn)
 	}
 }
 
-void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_ns)
+HZ_FROZEN void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_ns)
 {
 	struct tsu *tsu = thread->tsu;
 

@@ -33,7 +33,7 @@ static void part_moved(const struct tsu_timing *timing, struct die_op *op)
 }
 
 /* Move one part, or all of them if no other die may come between; each member learns when its data have crossed. */
-static void move_data(struct tsu_die *die, uint64_t at_ns)
+static HZ_FROZEN void move_data(struct tsu_die *die, uint64_t at_ns)
 {
 	const struct tsu_timing *timing = &die->thread->tsu->timing;
 	struct die_op *op = &die->cached;
@@ -56,7 +56,7 @@ static void move_data(struct tsu_die *die, uint64_t at_ns)
 }
 
 /* The next part, or a place in the queue if others want the bus. */
-static void move_on(struct tsu_die *die, uint64_t at_ns)
+static HZ_FROZEN void move_on(struct tsu_die *die, uint64_t at_ns)
 {
 	if (channel_is_wanted(die->channel, at_ns)) {
 		die->cached.yielded = true;
@@ -96,7 +96,7 @@ static void begin_load(struct tsu_die *die, uint64_t at_ns)
 	load_part(die, at_ns);
 }
 
-void data_load(struct tsu_die *die, struct tsu_txn *members, uint64_t at_ns)
+HZ_FROZEN void data_load(struct tsu_die *die, struct tsu_txn *members, uint64_t at_ns)
 {
 	die->cached = (struct die_op){
 		.members = members,
@@ -109,7 +109,7 @@ void data_load(struct tsu_die *die, struct tsu_txn *members, uint64_t at_ns)
 	begin_load(die, at_ns);
 }
 
-void data_load_again(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void data_load_again(struct tsu_die *die, uint64_t at_ns)
 {
 	die->cached = die->op;
 	die->cached.moving = die->op.members;
@@ -123,7 +123,7 @@ void data_load_again(struct tsu_die *die, uint64_t at_ns)
 
 /* --- out --- */
 
-void data_hold(struct tsu_die *die, bool apart)
+HZ_FROZEN void data_hold(struct tsu_die *die, bool apart)
 {
 	die->cached = die->op;
 	die->cached.moving = die->op.members;
@@ -132,7 +132,7 @@ void data_hold(struct tsu_die *die, bool apart)
 	die->op.members = NULL;
 }
 
-void data_send(struct tsu_die *die, uint64_t at_ns) { channel_request(die->channel, &die->data_wait, WISH_DATA, at_ns); }
+HZ_FROZEN void data_send(struct tsu_die *die, uint64_t at_ns) { channel_request(die->channel, &die->data_wait, WISH_DATA, at_ns); }
 
 static void send_part(struct tsu_die *die, uint64_t at_ns)
 {
@@ -174,7 +174,7 @@ static void data_sent(struct tsu_die *die, uint64_t at_ns)
 
 /* --- steps --- */
 
-void data_granted(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void data_granted(struct tsu_die *die, uint64_t at_ns)
 {
 	if (die->cache_state == CACHE_IN)
 		load_part(die, at_ns);
@@ -182,7 +182,7 @@ void data_granted(struct tsu_die *die, uint64_t at_ns)
 		send_part(die, at_ns);
 }
 
-void data_step(struct wheel_node *node)
+HZ_FROZEN void data_step(struct wheel_node *node)
 {
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, move_step);
 

@@ -19,7 +19,7 @@ static bool may_start(const struct tsu_die *die)
 	return die->state == DIE_IDLE && (die->cache_state == CACHE_EMPTY || die->cached.apart);
 }
 
-void die_wake(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void die_wake(struct tsu_die *die, uint64_t at_ns)
 {
 	if (!die->queue.busy_lanes)
 		return;
@@ -32,7 +32,7 @@ void die_wake(struct tsu_die *die, uint64_t at_ns)
 			latest_ns(at_ns, die->usage.free_ns));
 }
 
-void die_next(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void die_next(struct tsu_die *die, uint64_t at_ns)
 {
 	if (die->suspended.members && !choose_stay_suspended(die, at_ns))
 		die_resume(die, at_ns);
@@ -93,14 +93,14 @@ static inline __attribute__((always_inline)) uint64_t run_array(struct tsu_die *
 /* Of a mount, whose device time this code is part of: nothing is counted. */
 uint64_t die_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_ns) { return run_array(die, op, at_ns, NULL); }
 
-void die_await_write_end(struct tsu_die *die)
+HZ_FROZEN void die_await_write_end(struct tsu_die *die)
 {
 	if (!die->write_end_pending)
 		wheel_add(&die->thread->wheel, &die->write_end, die->op.array_end_ns);
 	die->write_end_pending = true;
 }
 
-static void begin_array(struct tsu_die *die, uint64_t at_ns)
+static HZ_FROZEN void begin_array(struct tsu_die *die, uint64_t at_ns)
 {
 	die->op.array_ns = run_array(die, &die->op, at_ns, &die->thread->energy);
 	die->op.array_end_ns = at_ns + die->op.array_ns;
@@ -138,7 +138,7 @@ static void tell_loaded(struct tsu_die *die)
 	wheel_add(&die->thread->wheel, &die->tell_step, die->op.array_end_ns - die->op.array_ns);
 }
 
-void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns)
+HZ_FROZEN void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns)
 {
 	bool apart = op->apart;
 
@@ -209,7 +209,7 @@ static void wake_for_told(struct tsu_die *die, uint64_t at_ns)
 		die_wake(die, ready_ns);
 }
 
-static void start_next(struct tsu_die *die, uint64_t at_ns)
+static HZ_FROZEN void start_next(struct tsu_die *die, uint64_t at_ns)
 {
 	struct tsu_txn *members = choose_next(die, at_ns, what_may_start(die));
 
@@ -222,9 +222,12 @@ static void start_next(struct tsu_die *die, uint64_t at_ns)
 		wake_for_told(die, at_ns);
 }
 
-static void start_granted(struct bus_wait *wait, uint64_t at_ns) { start_next(TSU_CONTAINER(wait, struct tsu_die, start_wait), at_ns); }
+static HZ_FROZEN void start_granted(struct bus_wait *wait, uint64_t at_ns)
+{
+	start_next(TSU_CONTAINER(wait, struct tsu_die, start_wait), at_ns);
+}
 
-static void register_granted(struct bus_wait *wait, uint64_t at_ns)
+static HZ_FROZEN void register_granted(struct bus_wait *wait, uint64_t at_ns)
 {
 	struct tsu_die *die = TSU_CONTAINER(wait, struct tsu_die, data_wait);
 
@@ -240,12 +243,12 @@ static void register_granted(struct bus_wait *wait, uint64_t at_ns)
 
 /* --- ends --- */
 
-void die_used(struct tsu_die *die, const struct die_op *op, uint64_t until_ns)
+HZ_FROZEN void die_used(struct tsu_die *die, const struct die_op *op, uint64_t until_ns)
 {
 	usage_add(&die->usage, latest_ns(op->began_ns, die->usage.free_ns), until_ns);
 }
 
-static void die_read_step(struct wheel_node *node)
+static HZ_FROZEN void die_read_step(struct wheel_node *node)
 {
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, read_step);
 
@@ -286,7 +289,7 @@ static void complete_write(struct tsu_die *die, uint64_t at_ns)
 	after_write(die, at_ns);
 }
 
-static void die_write_end(struct wheel_node *node)
+static HZ_FROZEN void die_write_end(struct wheel_node *node)
 {
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, write_end);
 

@@ -87,5 +87,5 @@ void tsu_power_init(struct tsu_thread *thread)
 {
 	thread->power_cut.fire = power_cut;
 	if (thread->tsu->nand->power_cut_ns)
-		wheel_add(&thread->wheel, &thread->power_cut, thread->tsu->nand->power_cut_ns);
+		wheel_add_early(&thread->wheel, &thread->power_cut, thread->tsu->nand->power_cut_ns);
 }

@@ -6,7 +6,7 @@
 #include "tsu/tsu_choice.h"
 #include "tsu/tsu_state.h"
 
-void die_suspend(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void die_suspend(struct tsu_die *die, uint64_t at_ns)
 {
 	at_ns = latest_ns(at_ns, die->op.array_end_ns - die->op.array_ns); /* its data may still cross the bus */
 	if (!choose_suspend(die, at_ns))
@@ -19,7 +19,7 @@ void die_suspend(struct tsu_die *die, uint64_t at_ns)
 	die_wake(die, die->usage.free_ns);
 }
 
-void die_resume(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void die_resume(struct tsu_die *die, uint64_t at_ns)
 {
 	at_ns = latest_ns(at_ns, die->usage.free_ns);
 	die->op = die->suspended;

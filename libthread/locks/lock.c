@@ -156,7 +156,7 @@ static __attribute__((noinline)) void tell_ledger(const struct lt_lock *lock, en
 		lt_tell_lock(event, lock->lock_class, lock->index, NULL);
 }
 
-static __attribute__((noinline)) void tell_acquired(struct lt_lock *lock, const void *site)
+static HZ_FROZEN __attribute__((noinline)) void tell_acquired(struct lt_lock *lock, const void *site)
 {
 	if (lt_checking)
 		lt_check_acquired(lock);
@@ -167,7 +167,7 @@ static __attribute__((noinline)) void tell_acquired(struct lt_lock *lock, const 
 }
 
 /* … for calls that may wait: check the order. After a wait the report has been made before. */
-static __attribute__((noinline)) void tell_acquired_in_order(struct lt_lock *lock, const void *site)
+static HZ_FROZEN __attribute__((noinline)) void tell_acquired_in_order(struct lt_lock *lock, const void *site)
 {
 	if (lt_checking)
 		lt_check_acquire(lock);
@@ -186,7 +186,7 @@ static __attribute__((noinline)) void tell_read(struct lt_lock *lock, const void
 		lt_tell_lock(HZ_VC_LOCK_GOT_SHARED, lock->lock_class, lock->index, site);
 }
 
-static __attribute__((noinline)) void tell_released(struct lt_lock *lock, bool shared)
+static HZ_FROZEN __attribute__((noinline)) void tell_released(struct lt_lock *lock, bool shared)
 {
 	if (lt_checking)
 		lt_check_release(lock);

@@ -83,14 +83,14 @@ void lt_lock_stats_waited(struct lt_lock_stats *stats, uint64_t ns, bool shared)
 	lt_histogram_add(stats->wait, ns, shared);
 }
 
-void lt_lock_stats_released(struct lt_lock_stats *stats, bool shared)
+HZ_FROZEN void lt_lock_stats_released(struct lt_lock_stats *stats, bool shared)
 {
 	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];
 	uint64_t ns;
 
 	if (!stats->hold)
 		return;
-	ns = clock_now_ns() - counters->acquired_ns;
+	ns = clock_frozen_ns() - counters->acquired_ns;
 	counters->hold_ns += ns;
 	if (ns > counters->hold_max_ns)
 		counters->hold_max_ns = ns;

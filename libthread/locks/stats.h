@@ -46,7 +46,7 @@ static inline void lt_lock_stats_read(struct lt_lock_stats *stats)
 
 	counters->acquisitions++;
 	if (stats->hold)
-		counters->acquired_ns = clock_now_ns();
+		counters->acquired_ns = clock_frozen_ns();
 }
 /* … alone. */
 static inline void lt_lock_stats_acquired(struct lt_lock_stats *stats)

@@ -10,9 +10,9 @@ void lt_engine_add(unsigned hart, struct lt_engine *engine)
 	h->engines = engine;
 }
 
-bool engines_run(struct hart *h)
+HZ_FROZEN bool engines_run(struct hart *h)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_frozen_ns();
 	bool ran = false;
 
 	for (struct lt_engine *engine = h->engines; engine; engine = engine->next)

@@ -62,9 +62,9 @@ bool lt_hart_has_mail(void)
 	return lt_mail_known(h);
 }
 
-bool lt_hart_knows_mail(void) { return lt_mail_known(lt_hart_self()); }
+HZ_FROZEN bool lt_hart_knows_mail(void) { return lt_mail_known(lt_hart_self()); }
 
-bool lt_hart_forget_mail(struct lt_event *ev)
+HZ_FROZEN bool lt_hart_forget_mail(struct lt_event *ev)
 {
 	struct hart *h = lt_hart_self();
 
@@ -82,20 +82,20 @@ uint64_t lt_hart_deadline(const struct hart *h)
 }
 
 /* noinline: keeps freeze and thaw paired on one exit. Returns the end of the wait. */
-static __attribute__((noinline)) uint64_t idle_begins(struct hart *h, uint64_t deadline_ns)
+static HZ_FROZEN __attribute__((noinline)) uint64_t idle_begins(struct hart *h, uint64_t deadline_ns)
 {
 	uint64_t own_ns = lt_hart_deadline(h);
 
-	h->idle_from_ns = clock_now_ns();
+	h->idle_from_ns = clock_frozen_ns();
 	h->unlooked = 0;
 	return own_ns < deadline_ns ? own_ns : deadline_ns;
 }
 
 /* False: only hardware has run meanwhile. A waiting hook may be inside a freeze of its own, and an engine could not thaw the clock for a
  * decision there: its engines run in the next turn. */
-static __attribute__((noinline)) bool idle_ends(struct hart *h)
+static HZ_FROZEN __attribute__((noinline)) bool idle_ends(struct hart *h)
 {
-	h->times->idle_ns += clock_now_ns() - h->idle_from_ns;
+	h->times->idle_ns += clock_frozen_ns() - h->idle_from_ns;
 	return h->taken || h->hook || h->stepped || !engines_run(h) || lt_mail_known(h);
 }
 
@@ -118,7 +118,13 @@ static inline void wait_for_mail(struct hart *h, uint64_t deadline_ns)
 	} while (!over);
 }
 
-void lt_hart_wait(uint64_t deadline_ns) { wait_for_mail(lt_hart_self(), deadline_ns); }
+HZ_FROZEN bool lt_hart_wait(uint64_t deadline_ns)
+{
+	struct hart *h = lt_hart_self();
+
+	wait_for_mail(h, deadline_ns);
+	return lt_mail_known(h);
+}
 
 static bool run_engines(struct hart *h)
 {

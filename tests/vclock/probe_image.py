@@ -11,7 +11,7 @@ from hztest.clock_machine import Machine  # noqa: E402
 from hztest.needs import STRICT  # noqa: E402
 
 SCENES = ("order deadline ping host charge deadlock compute spin parked halted race clean fenced speed ended late "
-          "flush wfi spinlock unfrozen mmio take bulk").split()
+          "flush wfi spinlock unfrozen mmio take bulk marked").split()
 PARAMETERS, RESULTS, BELL, QUESTION, JOBS = 0x80300000, 0x80301000, 0x80303000, 0x80303040, 0x80304000
 
 

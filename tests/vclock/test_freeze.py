@@ -22,12 +22,16 @@ FREEZE, THAW = 0x10402013, 0x10502013
 DEVICE_DECIDES = ("media_", "nand_format_", "lt_hart_times_publish", "lt_hart_run", "choose_") # the last thaw and go back into a freeze
 NO_WAY_BACK = ("device_stop", "fail_with", "fail_image")
 NO_RETURN = ("lt_fail",) # a call of these is the end of a way
+ENTERED_FROZEN = ("cache_choose",) # not marked HZ_FROZEN, since it thaws the clock for a decision
+TRAPS = ("c.ebreak", "c.unimp", "ebreak", "unimp")
 RETURN, ENDLESS = "a return", "more and more freezes"
 DEEPEST = 8 # freezes inside each other
 
 
 def successors(i, no_return=()):
     """Places where a hart may be after the instruction; a call comes back, but from these places."""
+    if i.name in TRAPS:
+        return []
     name, operands = rv64.expand(i)
     if name == "jal" and int(operands[-1], 16) in no_return:
         return []
@@ -62,6 +66,29 @@ def ends(insns, freeze, no_return=()):
     return found
 
 
+def unfrozen(insns, functions):
+    """Every place that a hart may come to with its clock going, from the beginnings of functions on."""
+    seen, rest = set(), [(pc, 0) for pc in functions]
+    while rest:
+        place = rest.pop()
+        if place in seen or place[0] not in insns:
+            continue
+        seen.add(place)
+        pc, depth = place
+        depth = max(0, depth + {FREEZE: 1, THAW: -1}.get(insns[pc].raw, 0))
+        if depth <= DEEPEST:
+            rest += [(to, depth) for to in successors(insns[pc])]
+    return {pc for pc, depth in seen if depth == 0}
+
+
+def enters(insns, functions, marked):
+    """Places that jump or call into the addresses `marked` with the clock going."""
+    places = unfrozen(insns, [pc for pc in functions if pc not in marked])
+    targets = {pc: int(insns[pc].operands[-1], 16) for pc in places - set(marked)
+               if insns[pc].name not in TRAPS and rv64.expand(insns[pc])[0] in (*rv64.BRANCHES, "jal")}
+    return sorted(pc for pc, to in targets.items() if to in marked)
+
+
 def functions(elf):
     """Sorted (address, name) of the image's code."""
     text = subprocess.run(["riscv64-unknown-elf-nm", elf], capture_output=True, text=True, check=True).stdout
@@ -85,6 +112,28 @@ class Freezes(unittest.TestCase):
                 wrong.append(f"at {pc:#x} in {name}: ends at {[p if isinstance(p, str) else hex(p) for p in places]}")
         self.assertEqual(wrong, [])
         self.assertGreater(checked, 30)
+
+    def test_code_for_a_frozen_clock_is_entered_frozen(self):
+        """Of HZ_FROZEN code no instruction is counted. Calls through pointers are checked by each run with race-check=on."""
+        if not os.path.exists(IMAGE):
+            self.skipTest("the firmware is not built")
+        insns, names = rv64.disassemble(IMAGE), functions(IMAGE)
+        at = {name: pc for pc, name in names}
+        marked = range(at["frozen_begin"], at["frozen_end"])
+        self.assertGreater(len(marked), 4096)
+        found = [names[bisect.bisect(names, (pc, "~")) - 1][1] for pc in enters(insns, [pc for pc, name in names if name[0] != "$"], marked)]
+        self.assertEqual([name for name in found if name not in ENTERED_FROZEN], [])
+
+    def test_an_entry_with_the_clock_going_is_found(self):
+        def code(*lines):
+            return {pc: rv64.Insn(pc, raw, 4, name, operands) for pc, (raw, name, *operands) in zip(range(0, 100, 4), lines)}
+
+        freeze, thaw, call, ret = (FREEZE, "slti"), (THAW, "slti"), (0, "jal", "x1", "40"), (0, "jalr", "x0", "0(x1)")
+        marked = range(64, 80)
+        self.assertEqual(enters(code(freeze, call, thaw, ret), [0], marked), [])
+        self.assertEqual(enters(code(freeze, call, thaw, call, ret), [0], marked), [12])
+        self.assertEqual(enters(code(freeze, freeze, thaw, call, thaw, call, ret), [0], marked), [20])
+        self.assertEqual(enters(code((0, "beq", "x5", "x0", "8"), freeze, call, thaw, ret), [0], marked), [8])
 
     def compiled(self, *command):
         """Ends of each freeze of probe/ways.c."""

@@ -158,6 +158,29 @@ class Perturbed(ProbeCase):
             self.assertEqual(m.report()["reason"], "unfrozen-host-wait")
 
 
+class Marks(ProbeCase):
+    """HZ_FROZEN: code of which no instruction is counted, since its hart's clock stands."""
+
+    def counts(self, *options):
+        with self.probe("marked", 1, rounds=100, think=0, options=options) as m:
+            self.assertEqual(m.run(), 0, m.output)
+            report = m.report()
+        return report["harts"][0]["counted"], report["host"]["retired"]
+
+    def test_marked_code_is_not_counted(self):
+        counted, retired = self.counts()
+        exact, all_retired = self.counts("count=insn")
+        self.assertEqual(counted, exact)
+        self.assertEqual(all_retired - retired, 100 * 21)
+
+    def test_marked_code_with_the_clock_running_is_found(self):
+        for option in ("count=insn", "race-check=on"):
+            with self.probe("marked", 1, rounds=1, think=1, options=[option]) as m:
+                self.assertEqual(m.run(), 3, m.output)
+                self.assertRegex(m.output, r"UNFROZEN: hart 0 runs marked\+0x0 \(0x[0-9a-f]+\), which is marked HZ_FROZEN")
+                self.assertEqual((m.report()["end"], m.report()["deterministic"]), ("unfrozen", False))
+
+
 class Options(ProbeCase):
     def refusal(self, words, harts=1):
         with self.probe("charge", harts) as m:

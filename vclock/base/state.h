@@ -146,7 +146,7 @@ struct vc_hart {
 	uint64_t fetches[VC_SOURCES], fetch_cycles; /* option data: lines that plain accesses fetched, outside freezes */
 	struct vc_store_buffer stores;              /* option store_buffer */
 	int tid;
-	uint64_t retired_seen; /* instruction count at the watchdog's last poll */
+	uint64_t retired_seen; /* instruction count and waits for the host at the watchdog's last poll */
 	_Alignas(64) _Atomic uint32_t go;
 };
 

@@ -34,6 +34,14 @@ static inline void vc_clock_raise(struct vc_hart *h, uint64_t cycles)
 
 /* Device time shown to firmware: rounded down. */
 uint64_t vc_cycles_to_ns(uint64_t cycles);
+/* Write the hart's device time into its slot: HZ_VC_NOW. */
+void vc_show_now(struct vc_hart *h);
+/* The same where its clock is frozen: the slot then always has the time, so that the firmware need not ask. */
+static inline void vc_show_frozen(struct vc_hart *h)
+{
+	if (h->frozen)
+		vc_show_now(h);
+}
 /* First cycle at which the device time is at least ns; VC_NEVER if beyond the range of keys. */
 uint64_t vc_deadline_cycles(uint64_t ns);
 /* A duration, to the nearest cycle. */

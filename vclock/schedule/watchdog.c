@@ -64,7 +64,7 @@ static bool holder_is_stuck(void)
 
 	if (!h || __atomic_load_n(&vc.phase, __ATOMIC_RELAXED) != VC_RUNNING)
 		return false;
-	progress = __atomic_load_n(h->retired, __ATOMIC_RELAXED);
+	progress = __atomic_load_n(h->retired, __ATOMIC_RELAXED) + __atomic_load_n(&vc.host_waits, __ATOMIC_RELAXED);
 	still = progress == h->retired_seen;
 	h->retired_seen = progress;
 	return still && thread_sleeps(h->tid);

@@ -177,7 +177,7 @@ uint32_t buffer_room(struct ftl_worker *self, struct zone *zone, const struct ft
 }
 
 /* noinline: registers are saved while the clock stands. */
-static __attribute__((noinline)) void copy_sectors(struct zone *zone, const struct ftl_request *req, uint32_t sectors)
+static HZ_FROZEN __attribute__((noinline)) void copy_sectors(struct zone *zone, const struct ftl_request *req, uint32_t sectors)
 {
 	const struct write_buffer *buffer = zone->buffer;
 	uint32_t at = io_of((struct ftl_request *)req)->done * HZ_SECTOR_BYTES;

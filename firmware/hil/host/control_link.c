@@ -109,7 +109,7 @@ static void link_send_interrupts(struct control_link *link)
 	}
 }
 
-void control_link_hear(struct control_link *link)
+HZ_FROZEN void control_link_hear(struct control_link *link)
 {
 	struct hz_link_message message;
 
@@ -125,7 +125,7 @@ void control_link_hear(struct control_link *link)
 	link_flush(link);
 }
 
-bool control_link_act(struct control_link *link)
+HZ_FROZEN bool control_link_act(struct control_link *link)
 {
 	struct hz_link_message message;
 
@@ -149,7 +149,7 @@ bool control_link_act(struct control_link *link)
 	return true;
 }
 
-void control_link_poll(struct control_link *link)
+HZ_FROZEN void control_link_poll(struct control_link *link)
 {
 	do
 		control_link_hear(link);

@@ -19,8 +19,8 @@ static void publish_completed(struct completion *c, struct completion_queue *cq)
 }
 
 /* The completion engine: entry and interrupt cross the link by themselves, behind the command's data and the queue's earlier entries. */
-static __attribute__((noinline)) void post_entry(struct completion *c, struct submission_queue *sq, uint16_t cid, uint16_t status,
-						 uint64_t result, uint64_t crossed_ns)
+static HZ_FROZEN __attribute__((noinline)) void post_entry(struct completion *c, struct submission_queue *sq, uint16_t cid, uint16_t status,
+							   uint64_t result, uint64_t crossed_ns)
 {
 	struct completion_queue *cq = sq->cq;
 	struct nvme_cqe cqe = { .dw0 = (uint32_t)result,
@@ -29,7 +29,7 @@ static __attribute__((noinline)) void post_entry(struct completion *c, struct su
 				.sq_id = sq->id,
 				.cid = cid,
 				.status = status };
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_frozen_ns();
 
 	crossed_ns = crossed_ns > now_ns ? crossed_ns : now_ns;
 	cq->crossed_ns = crossed_ns > cq->crossed_ns ? crossed_ns : cq->crossed_ns;

@@ -183,7 +183,7 @@ static void fetch_one(struct fetch *fetch)
 }
 
 /* Doorbells. Looking may end the controller's life. noinline: keeps freeze and thaw paired on one exit. */
-__attribute__((noinline)) bool fetch_finds(struct fetch *fetch)
+HZ_FROZEN __attribute__((noinline)) bool fetch_finds(struct fetch *fetch)
 {
 	return fetch_possible(fetch) && fetch->view->settle(fetch->view) && fetch->queues->ready_mask && fetch_possible(fetch);
 }

@@ -161,7 +161,7 @@ static void note_progress(struct horizon *h, struct submission_queue *sq, uint64
 }
 
 /* The order of the loads is part of the protocol: open, seen, horizon, submitted. */
-static void horizon_update(struct horizon *h, struct submission_queue *sq)
+static HZ_FROZEN void horizon_update(struct horizon *h, struct submission_queue *sq)
 {
 	const struct completion_ring *ring = &sq->cq->ring;
 	uint64_t seen, horizon_ns, pending, key_ns = IMPOSSIBLE_NS;
@@ -189,12 +189,12 @@ static void horizon_update(struct horizon *h, struct submission_queue *sq)
 /* Give the host the present device time. */
 static void note_opening(struct horizon *h, struct submission_queue *sq)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_frozen_ns();
 
 	host_store64(&sq->clock->opened_ns, now_ns > h->reach_ns ? now_ns - h->reach_ns : 0);
 }
 
-static __attribute__((noinline)) bool find_opened_among(struct horizon *h)
+static HZ_FROZEN __attribute__((noinline)) bool find_opened_among(struct horizon *h)
 {
 	uint64_t found, before = h->open_mask;
 
@@ -241,7 +241,7 @@ static void hear_link(struct horizon *h)
 }
 
 /* A turn only hears the link; it acts on an overdue message only, since the time of acting must not depend on the time of arrival. */
-static void horizon_listen(struct host_view *view, bool idle)
+static HZ_FROZEN void horizon_listen(struct host_view *view, bool idle)
 {
 	struct horizon *h = horizon_of(view);
 	bool due = host_beat(h->link->host) % TURNS_PER_LOOK == 0;
@@ -276,7 +276,12 @@ static void run_admin(struct horizon *h)
 		h->queues->client->run_admin(h->queues->client->ctx);
 }
 
-static bool has_work(const struct horizon *h) { return h->queues->client->has_work(h->queues->client->ctx); }
+/* Only these two can be work; mostly neither is there. */
+static bool has_work(const struct horizon *h)
+{
+	return (h->queues->admin_wanted || h->queues->ready_mask) && h->queues->client->has_work(h->queues->client->ctx);
+}
+
 static bool is_quiet(const struct horizon *h) { return h->queues->client->is_quiet(h->queues->client->ctx); }
 
 /* Device time is about to stand for a host thread that may sleep until it has further completions (wake_at). The thread set that before
@@ -320,7 +325,7 @@ static void take_due(struct horizon *h, struct submission_queue *sq)
 	horizon_update(h, sq);
 }
 
-static __attribute__((noinline)) bool settle_due(struct horizon *h, uint64_t now_ns)
+static HZ_FROZEN __attribute__((noinline)) bool settle_due(struct horizon *h, uint64_t now_ns)
 {
 	for (;;) {
 		unsigned leaf = tournament_first(&h->next);
@@ -338,10 +343,10 @@ static __attribute__((noinline)) bool settle_due(struct horizon *h, uint64_t now
 }
 
 /* Mostly nothing is due: then it costs little to find out. */
-static bool horizon_settle(struct host_view *view)
+static HZ_FROZEN bool horizon_settle(struct host_view *view)
 {
 	struct horizon *h = horizon_of(view);
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_frozen_ns();
 
 	relays_hear(h->queues->relays, h->queues, h->life);
 	return tournament_first_key(&h->next) > now_ns || settle_due(h, now_ns);
@@ -378,7 +383,7 @@ static bool stand_by(struct horizon *h)
 			return true;
 		for (uint64_t rest = h->open_mask; rest; rest &= rest - 1)
 			horizon_update(h, &h->queues->sq[__builtin_ctzll(rest) + 1]);
-		if (tournament_first_key(&h->next) != TOURNAMENT_NEVER || (h->open_mask == 0 && clock_now_ns() < h->stand_ns))
+		if (tournament_first_key(&h->next) != TOURNAMENT_NEVER || (h->open_mask == 0 && clock_frozen_ns() < h->stand_ns))
 			return true;
 		if (!stand(h, look, bell))
 			return false;
@@ -388,16 +393,18 @@ static bool stand_by(struct horizon *h)
 /* Nothing is due before until_ns: sleeps. False: the turn is over. */
 static bool sleep_until(struct horizon *h, uint64_t until_ns, uint64_t deadline_ns)
 {
+	bool mail;
+
 	until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
-	lt_hart_wait(until_ns);
-	if (bell_heard(&h->queues->relays->bell))
+	mail = lt_hart_wait(until_ns);
+	if (mail && bell_heard(&h->queues->relays->bell))
 		return true;
-	return !lt_hart_knows_mail() && clock_now_ns() >= until_ns && until_ns != deadline_ns;
+	return !mail && clock_frozen_ns() >= until_ns && until_ns != deadline_ns;
 }
 
 /* Wait, without leaving the freeze between two waits, until there is work other than to look at the host. A busy turn waits too: that
  * ends at once if there is more to do, and a turn in vain would cost as much as an event. */
-static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns)
+static HZ_FROZEN void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns)
 {
 	struct horizon *h = horizon_of(view);
 	bool go_on = true;
@@ -409,11 +416,11 @@ static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns
 		if (!horizon_settle(view) || has_work(h) || lt_hart_knows_mail())
 			return;
 		until_ns = next_key(h);
-		if (until_ns <= clock_now_ns())
+		if (until_ns <= clock_frozen_ns())
 			continue;
-		if (!is_quiet(h) || until_ns != TOURNAMENT_NEVER)
+		if (until_ns != TOURNAMENT_NEVER || !is_quiet(h))
 			go_on = sleep_until(h, until_ns, deadline_ns);
-		else if (h->open_mask || clock_now_ns() >= h->stand_ns)
+		else if (h->open_mask || clock_frozen_ns() >= h->stand_ns)
 			go_on = stand_by(h);
 		else
 			go_on = sleep_until(h, h->stand_ns, deadline_ns);
@@ -421,7 +428,7 @@ static void horizon_rest(struct host_view *view, bool busy, uint64_t deadline_ns
 }
 
 /* Blocks, with device time standing, until the host has consumed completion `number`; false if the controller was reset meanwhile. */
-static bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t number)
+static HZ_FROZEN bool await_seen(struct horizon *h, struct completion_queue *cq, uint64_t number)
 {
 	rouse(h, cq);
 	for (unsigned look = 0;; look++) {
@@ -449,10 +456,10 @@ static uint64_t free_ns(const struct completion_queue *cq, uint64_t number)
 
 /* The oldest entry is free, and with it every further one free by now: the next completions need not ask. A queue that was closed may
  * have unread entries. noinline: a freeze begins and ends in one place (tests/vclock/test_freeze.py). */
-static __attribute__((noinline)) bool free_entries(struct horizon *h, struct completion_queue *cq)
+static HZ_FROZEN __attribute__((noinline)) bool free_entries(struct horizon *h, struct completion_queue *cq)
 {
 	struct completion_ring *ring = &cq->ring;
-	uint64_t now_ns = clock_now_ns(), last = ring->freed;
+	uint64_t now_ns = clock_frozen_ns(), last = ring->freed;
 
 	while (last + 1 < ring->posted && free_ns(cq, last + 1) <= now_ns)
 		last++;
@@ -501,10 +508,10 @@ static bool horizon_make_room(struct host_view *view, struct completion_queue *c
 	return freed;
 }
 
-static void horizon_fetched(struct host_view *view, struct submission_queue *sq) { horizon_update(horizon_of(view), sq); }
+static HZ_FROZEN void horizon_fetched(struct host_view *view, struct submission_queue *sq) { horizon_update(horizon_of(view), sq); }
 
 /* At a ready queue the fetch will look. */
-static void horizon_completed(struct host_view *view, struct submission_queue *sq)
+static HZ_FROZEN void horizon_completed(struct host_view *view, struct submission_queue *sq)
 {
 	struct horizon *h = horizon_of(view);
 

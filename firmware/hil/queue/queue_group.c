@@ -15,7 +15,7 @@ enum { TURNS_PER_LOOK = 32, BUSY_TURNS = 200, CALM_TURNS = 2000, NAP_NS = 50000,
 static struct doorbells *doorbells_of(struct host_view *view) { return (struct doorbells *)view; }
 HZ_STATIC_ASSERT(offsetof(struct doorbells, view) == 0, "a view is its doorbells");
 
-static void doorbells_listen(struct host_view *view, bool idle)
+static HZ_FROZEN void doorbells_listen(struct host_view *view, bool idle)
 {
 	struct doorbells *doorbells = doorbells_of(view);
 	struct control_link *link = doorbells->link;
@@ -98,7 +98,7 @@ static void announce_sleep(struct doorbells *doorbells)
 }
 
 /* Nothing tells us of a doorbell while we sleep, so naps are short: first none, then 50 us, then 500 us. */
-static void doorbells_rest(struct host_view *view, bool busy, uint64_t deadline_ns)
+static HZ_FROZEN void doorbells_rest(struct host_view *view, bool busy, uint64_t deadline_ns)
 {
 	struct doorbells *doorbells = doorbells_of(view);
 	uint64_t until_ns;

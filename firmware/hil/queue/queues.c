@@ -28,7 +28,7 @@ void completion_ring_init(struct completion_ring *ring, void *slots, uint32_t de
 	*ring = (struct completion_ring){ .slot = slots, .depth = depth, .phase = 1 };
 }
 
-void completion_ring_post(struct completion_ring *ring, const struct nvme_cqe *cqe)
+HZ_FROZEN void completion_ring_post(struct completion_ring *ring, const struct nvme_cqe *cqe)
 {
 	uint32_t *to = (uint32_t *)&ring->slot[ring->tail];
 

@@ -20,7 +20,7 @@ void bell_ring(struct bell *bell)
 		lt_post(&bell->thread, &bell->event, on_bell);
 }
 
-bool bell_heard(struct bell *bell)
+HZ_FROZEN bool bell_heard(struct bell *bell)
 {
 	if (!lt_hart_forget_mail(&bell->event))
 		return false;
@@ -301,7 +301,7 @@ static bool far_settle(struct host_view *view)
 	return true;
 }
 
-static void far_rest(struct host_view *view, bool busy, uint64_t deadline_ns)
+static HZ_FROZEN void far_rest(struct host_view *view, bool busy, uint64_t deadline_ns)
 {
 	struct far_view *far = far_of(view);
 

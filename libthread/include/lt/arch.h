@@ -30,6 +30,7 @@
  *   unsigned lt_hart_id(void);
  *   uint64_t clock_now_ns(void);                    device time; virtual: slot.now_ns, real: rdtime scaled, host:
  *                                                   host_clock.h
+ *   uint64_t clock_frozen_ns(void);                 the same inside clock_freeze, where it needs no hint
  *   bool     clock_is_virtual(void);
  *   void     lt_note_waiting(class, index, since_ns), lt_note_not_waiting(void);  for the deadlock dump of the virtual
  *                                                   clock

@@ -23,8 +23,9 @@ void lt_hart_set_roles(unsigned hart, uint32_t roles); /* enum hz_role bits, ech
 void lt_hart_run(void);
 /* Any hart: all loops end. */
 void lt_harts_stop(void);
-/* Park the calling hart until mail, the deadline or its own next timer; counted as idle. For hooks only. */
-void lt_hart_wait(uint64_t deadline_ns);
+/* Park the calling hart until mail, the deadline or its own next timer; counted as idle. For hooks only. True if mail has
+ * come, as lt_hart_knows_mail says. */
+bool lt_hart_wait(uint64_t deadline_ns);
 /* True if mail has come for the calling hart: one shared load. */
 bool lt_hart_has_mail(void);
 /* The same from the hart's own state: no shared load. Enough before lt_hart_wait, since that looks itself. */

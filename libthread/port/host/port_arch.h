@@ -122,6 +122,12 @@ static inline bool lt_cas(lt_word *w, uint64_t old, uint64_t new_) { return lt_c
 static inline unsigned lt_hart_id(void) { return lt_host_hart; }
 static inline bool clock_is_virtual(void) { return false; }
 static inline void clock_freeze(void) { lt_host_frozen++; }
+static inline uint64_t clock_frozen_ns(void)
+{
+	if (!lt_host_frozen)
+		lt_fail("clock_frozen_ns outside clock_freeze");
+	return clock_now_ns();
+}
 
 static inline void clock_thaw(void)
 {

@@ -199,6 +199,16 @@ static inline uint64_t clock_now_ns(void)
 	return *(volatile uint64_t *)&slot->now_ns;
 }
 
+/* The plugin keeps the time of a frozen clock in the slot. */
+static inline uint64_t clock_frozen_ns(void)
+{
+	struct hz_vc_slot *slot = lt_vc_slot();
+
+	if (slot->magic == 0)
+		return lt_ticks() * lt_ns_per_tick;
+	return *(volatile uint64_t *)&slot->now_ns;
+}
+
 /* LR reads and sets the reservation; WRS.NTO stalls until another hart writes the line (Zawrs), and parks the hart
  * under the virtual clock. One asm block: a compiler-made access in between could lose the reservation. */
 static inline uint64_t lt_spin_while(const lt_word *w, uint64_t value)

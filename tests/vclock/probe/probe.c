@@ -31,6 +31,7 @@ enum scene {
 	SCENE_MMIO,     /* reads a device register in straight code; with think = 0 inside a freeze */
 	SCENE_TAKE,     /* parcels round a ring of words, taken by TAKE; with think = 0 by LR, WRS.STO and AMOSWAP */
 	SCENE_BULK,     /* executes hints as a list of jobs says, with a clock that stands or runs */
+	SCENE_MARKED,   /* calls HZ_FROZEN code; with think = 0 inside a freeze, as it must */
 };
 
 struct probe_parameters {
@@ -425,6 +426,19 @@ static void scene_mmio(void)
 	}
 }
 
+static HZ_FROZEN __attribute__((noinline)) void marked(void) { __asm__ volatile(".rept 20; nop; .endr"); }
+
+static void scene_marked(void)
+{
+	for (uint64_t i = 0; i < PARAMETERS->rounds; i++) {
+		if (!PARAMETERS->think)
+			HINT(HZ_VC_FREEZE);
+		marked();
+		if (!PARAMETERS->think)
+			HINT(HZ_VC_THAW);
+	}
+}
+
 static void ask(const struct probe_job *job)
 {
 	SLOTS[0].arg0 = job->arg0;
@@ -489,6 +503,7 @@ static void play(uint64_t hart)
 	case SCENE_MMIO: scene_mmio(); break;
 	case SCENE_TAKE: scene_take(hart); break;
 	case SCENE_BULK: scene_bulk(); break;
+	case SCENE_MARKED: scene_marked(); break;
 	case SCENE_ENDED: break;
 	default: scene_forever(hart, PARAMETERS->scene);
 	}
