@@ -22,7 +22,7 @@ STAGES = [  # first match wins: part of the source path
     ("HIL fetch and decode", ("hil/queue/fetch", "hil/queue/io_command", "hil/queue/horizon", "hil/queue/tournament",
                               "hil/queue/doorbells", "hil/host/", "hil/hil.c", "hil_port")),
     ("HIL completion", ("hil/",)),
-    ("FTL L2P", ("ftl/l2p/",)),
+    ("FTL L2P", ("ftl/map/",)),
     ("FTL SLC and buffers", ("ftl/slc/", "ftl/buffer/", "ftl/zone/settle", "ftl/block/")),
     ("FTL", ("ftl/",)),
     ("TSU queues", ("tsu/die_queue", "tsu/event_wheel")),
