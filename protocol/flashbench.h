@@ -43,9 +43,10 @@ struct hz_flashbench {
 	uint64_t finished;            /* [fw] 1: results are complete */
 	uint64_t transactions;        /* [fw] of all patterns, erases before them included */
 	uint64_t work_ns[HZ_MAX_TSU]; /* [fw] work of the TSU's harts for them */
-	/* Of a small device: its planes must lie in the order of their numbers (plane_scheme PDWC). Hart 0 submits, harts 1 … are the TSU's. */
-	struct hz_device_config cfg;
 	struct hz_flashbench_pattern pattern[HZ_FLASHBENCH_PATTERNS];
+	/* Of a small device: its planes must lie in the order of their numbers (plane_scheme PDWC). Hart 0 submits, harts 1 … are the TSU's.
+	 * Last, since the host's record is longer (device_config.h). */
+	struct hz_device_config cfg;
 };
 HZ_STATIC_ASSERT(sizeof(struct hz_flashbench) <= HZ_FLASHBENCH_BYTES, "the block fits its place in memory");
 

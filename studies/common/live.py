@@ -88,7 +88,7 @@ class _Axes:
         from bokeh.plotting import figure
         ax = self.ax
         self.p = figure(title=ax.get_title(), height=HEIGHT, sizing_mode="stretch_width", tools=WAYS, x_axis_label=ax.get_xlabel(),
-                        y_axis_label=ax.get_ylabel(), x_range=ax.get_xlim(), y_range=ax.get_ylim(), x_axis_type=ax.get_xscale(), y_axis_type=ax.get_yscale())
+                        y_axis_label=ax.get_ylabel(), x_range=ax.get_xlim(), y_range=ax.get_ylim(), x_axis_type=_scale(ax.xaxis), y_axis_type=_scale(ax.yaxis))
         self.p.toolbar.logo, self.p.toolbar.autohide = None, True
         self.p.background_fill_color = self.p.border_fill_color = None
         self.p.outline_line_color = None
@@ -201,6 +201,11 @@ class _Axes:
         self.p.add_layout(Legend(items=items, click_policy="hide", border_line_color=None, background_fill_alpha=0, ncols=columns, location="left",
                                  label_text_font_size="11px", glyph_height=14, label_height=14, spacing=8, padding=4), "below")
         self.p.height += LEGEND_ROW * -(-len(items) // columns)
+
+
+def _scale(axis):
+    """Bokeh has no symlog, which draws 0 beside large numbers: such an axis is linear."""
+    return "log" if axis.get_scale() == "log" else "linear"
 
 
 def _words(axis):

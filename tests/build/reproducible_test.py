@@ -10,7 +10,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 FIRMWARE_SOURCES = ["CMakeLists.txt", "CMakePresets.json", "scripts", "protocol", "libthread", "firmware"]
-HOST_SOURCES = FIRMWARE_SOURCES + ["host-driver", "vclock", "bench", "tests", "LICENSE"]
+HOST_SOURCES = FIRMWARE_SOURCES + ["host-driver", "vclock", "bench", "tests", "examples", "LICENSE"]
 # Settings of another user. The image is for another machine, so flags for host programs must not
 # affect it.
 OTHER_USER = {"HOME": "/nonexistent", "TZ": "Asia/Tokyo", "LC_ALL": "C", "CFLAGS": "-O1 -DNOT_MINE", "LDFLAGS": "-Wl,-s"}

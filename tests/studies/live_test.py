@@ -87,6 +87,10 @@ class Live(unittest.TestCase):
         self.assertEqual((len(models(item, "LogAxis")), models(item, "LinearAxis")[0]["attributes"]["axis_label"]), (1, "workers"))
         self.assertEqual(models(item, "Range1d")[1]["attributes"], {"start": 1, "end": 2000})
 
+    def test_an_axis_that_bokeh_does_not_have_is_linear(self):
+        item = self.draw(lambda ax: ax.plot([0, 500, 2000], [1, 2, 3]), lambda ax: ax.set_xscale("symlog", linthresh=100))
+        self.assertEqual(len(models(item, "LinearAxis")), 2)
+
     def test_the_same_figure_gives_the_same_text_and_ends_no_script(self):
         texts = []
         for _ in range(2):
