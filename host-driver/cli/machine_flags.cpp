@@ -40,10 +40,9 @@ void MachineFlags::add_to(CLI::App &command, const std::string &usual)
 		"Keep the flash in this file, which is made if it is missing; the data in it stay. Default: a temporary one. E.g. --image disk.img");
 	add_count(command, "--seed", seed, 1, UINT32_MAX,
 		  "Seed of everything random, instead of those of device and workload files (there: 1). E.g. --seed 7");
-	add_text(
-		command, "--firmware", firmware, "FILE|FOLDER",
-		"Firmware image to boot (an ELF file), or the folder of an FTL, as given to ./hartzone build --with. Default: the one that was "
-		"built with this program. E.g. --firmware examples/minimal-ftl");
+	add_text(command, "--firmware", firmware, "FILE|FOLDER",
+		 "Firmware image to boot (an ELF file), or the folder of an FTL that build --with took. Default: the one that was "
+		 "built with this program. E.g. --firmware examples/minimal-ftl");
 	add_text(command, "--console", console, "FILE", "Write the firmware's console output to this file. E.g. --console console.txt");
 	for (const CLI::Option *option : command.get_options())
 		if (std::find(before.begin(), before.end(), option) == before.end())

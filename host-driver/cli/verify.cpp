@@ -172,10 +172,9 @@ void add_verify(CLI::App &app)
 		 "E.g. --image disk.img");
 	add_text(*command, "--device", flags->device, "FILE|NAME",
 		 "Device of the image, as of run. Default: the one that the image names. E.g. --device conzone-paper");
-	add_text(
-		*command, "--firmware", flags->firmware, "FILE|FOLDER",
-		"Firmware image to boot (an ELF file), or the folder of an FTL, as given to ./hartzone build --with. Default: the one that was "
-		"built with this program");
+	add_text(*command, "--firmware", flags->firmware, "FILE|FOLDER",
+		 "Firmware image to boot (an ELF file), or the folder of an FTL that build --with took. Default: the one that was "
+		 "built with this program");
 	add_text(*command, "--console", flags->console, "FILE",
 		 "Write the firmware's console output to this file. E.g. --console console.txt");
 	command->footer(

@@ -107,7 +107,7 @@ class Extension(unittest.TestCase):
     """examples/extension as ./hartzone build --with reads it, without building."""
     def test_lists_have_its_lines_after_those_of_the_tree(self):
         text = "import schema; print(schema.lock_kind_names()[-1], [w for w, _ in schema.choices('GC')], schema.device_fields()[-1]['key'])"
-        for folder, expected in ((EXTENSION, ("patient", "youngest", "youngest_percent")), ("", ("planted", "planted", "l2"))):
+        for folder, expected in ((EXTENSION, ("patient", "youngest", "youngest_percent")), ("", ("planted", "planted", "idle_pj"))):
             said = subprocess.run([sys.executable, "-c", text], cwd=TREE / "scripts", env={**os.environ, "HARTZONE_WITH": str(folder)},
                                   capture_output=True, text=True, check=True).stdout
             for word in expected:
