@@ -23,7 +23,7 @@ PAGE_CACHE = "64MiB" # as on a host, what SQLite just wrote is not read from the
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
     arguments.add_number(p, "--inserts", 10, 100000, 1000, "inserts with a rollback journal, a transaction each, and as many updates of 4 KiB")
-    arguments.add_number(p, "--log-inserts", 10, 1000000, 20000, "inserts with a write-ahead log, which begins anew after 1,000 pages")
+    arguments.add_number(p, "--log-inserts", 10, 1000000, 20000, "inserts with a write-ahead log, which SQLite overwrites from its start after every 1,000 pages")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     return arguments.quickly(args, inserts=100, log_inserts=3000)

@@ -272,7 +272,7 @@ TEST_F(Admin, SavedValuesHaveTheirEffect)
 	reset();
 	rig.await_event();
 	event = rig.reap_admin();
-	ASSERT_TRUE(event) << "the warning is still there, and told when events are enabled";
+	ASSERT_TRUE(event) << "the warning persists, and enabling events reports it";
 	EXPECT_EQ(event->dw0 & 0xffff, NVME_AEN_SMART | NVME_AEN_SMART_SPARE << 8u);
 }
 

@@ -108,24 +108,22 @@ TEST(Image, OneDamagedCopyIsRepaired)
 	}
 }
 
-TEST(Image, BothRecordsOfTheNamespacesLostIsTold)
+TEST(Image, ALossOfBothCopiesOfARecordIsReported)
 {
 	const hz_device_config cfg = rig::small_config();
-	auto image = used_image(cfg);
-	for (const uint64_t offset : {uint64_t(0), layout_of(cfg).header_copy_offset})
-		*byte_at(*image, offset + HZ_NAND_NAMESPACES_OFFSET + sizeof(hz_nand_namespaces) - 1) ^= 1;
-	Rig r(cfg, nullptr, image);
-	EXPECT_STREQ(r.mount_error, "The NAND image is damaged: neither copy of the record of its namespaces can be believed.");
-}
-
-TEST(Image, BothRecordsOfTheControllerLostIsTold)
-{
-	const hz_device_config cfg = rig::small_config();
-	auto image = used_image(cfg);
-	for (const uint64_t offset : {uint64_t(0), layout_of(cfg).header_copy_offset})
-		*byte_at(*image, offset + HZ_NAND_CONTROLLER_OFFSET + sizeof(hz_nand_controller) - 1) ^= 1;
-	Rig r(cfg, nullptr, image);
-	EXPECT_STREQ(r.mount_error, "The NAND image is damaged: neither copy of the record of its controller can be believed.");
+	const struct {
+		const char *of;
+		uint64_t last; // byte of the record
+	} records[] = {{"namespaces", HZ_NAND_NAMESPACES_OFFSET + sizeof(hz_nand_namespaces) - 1},
+		       {"controller", HZ_NAND_CONTROLLER_OFFSET + sizeof(hz_nand_controller) - 1}};
+	for (const auto &record : records) {
+		auto image = used_image(cfg);
+		for (const uint64_t offset : {uint64_t(0), layout_of(cfg).header_copy_offset})
+			*byte_at(*image, offset + record.last) ^= 1;
+		Rig r(cfg, nullptr, image);
+		EXPECT_EQ(std::string(r.mount_error ? r.mount_error : ""),
+			  std::string("The NAND image is damaged: neither copy of the record of its ") + record.of + " can be believed.");
+	}
 }
 
 // What an image had before there was such a record.

@@ -264,6 +264,47 @@ TEST(NvmeVsLibnvme, LogPages)
 	F(warning_temperature_time, warning_temp_time);
 	F(temperature_sensor, temp_sensor);
 #undef F
+	SAME_SIZE(nvme_error_entry, nvme_error_log_page);
+#define F(field, theirs) SAME_FIELD(nvme_error_entry, field, nvme_error_log_page, theirs)
+	F(error_count, error_count);
+	F(sqid, sqid);
+	F(cid, cmdid);
+	F(status_field, status_field);
+	F(parameter_location, parm_error_location);
+	F(lba, lba);
+	F(nsid, nsid);
+	F(vs, vs);
+	F(trtype, trtype);
+	F(cs, cs);
+	F(trtype_info, trtype_spec_info);
+#undef F
+	SAME_SIZE(nvme_changed_zones_log, nvme_zns_changed_zone_log);
+	SAME_FIELD(nvme_changed_zones_log, zones, nvme_zns_changed_zone_log, nrzid);
+	SAME_FIELD(nvme_changed_zones_log, start, nvme_zns_changed_zone_log, zid);
+	SAME_SIZE(nvme_changed_namespaces_log, nvme_ns_list);
+	SAME_FIELD(nvme_changed_namespaces_log, nsid, nvme_ns_list, ns);
+	SAME_SIZE(nvme_firmware_log, nvme_firmware_slot);
+	SAME_FIELD(nvme_firmware_log, frs, nvme_firmware_slot, frs);
+	SAME_SIZE(nvme_effects_log, nvme_cmd_effects_log);
+	SAME_FIELD(nvme_effects_log, iocs, nvme_cmd_effects_log, iocs);
+	SAME(NVME_EFFECT_SUPPORTED, NVME_CMD_EFFECTS_CSUPP);
+	SAME(NVME_EFFECT_LBA_CHANGE, NVME_CMD_EFFECTS_LBCC);
+	SAME(NVME_EFFECT_INVENTORY_CHANGE, NVME_CMD_EFFECTS_NIC);
+	SAME(NVME_LOG_ERROR, NVME_LOG_LID_ERROR);
+	SAME(NVME_LOG_SMART, NVME_LOG_LID_SMART);
+	SAME(NVME_LOG_ENDURANCE_GROUP, NVME_LOG_LID_ENDURANCE_GROUP);
+	SAME_SIZE(nvme_endurance_log, nvme_endurance_group_log);
+	SAME_FIELD(nvme_endurance_log, available_spare, nvme_endurance_group_log, avl_spare);
+	SAME_FIELD(nvme_endurance_log, percentage_used, nvme_endurance_group_log, percent_used);
+	SAME_FIELD(nvme_endurance_log, media_written, nvme_endurance_group_log, media_units_written);
+	SAME_FIELD(nvme_endurance_log, error_entries, nvme_endurance_group_log, num_err_info_log_entries);
+	SAME(NVME_LOG_FIRMWARE, NVME_LOG_LID_FW_SLOT);
+	SAME(NVME_LOG_CHANGED_ZONES, NVME_LOG_LID_ZNS_CHANGED_ZONES);
+	SAME(NVME_LOG_EFFECTS, NVME_LOG_LID_CMD_EFFECTS);
+}
+
+TEST(NvmeVsLibnvme, TelemetryAndSelfTest)
+{
 	SAME_SIZE(nvme_telemetry_header, nvme_telemetry_log);
 #define F(field, theirs) SAME_FIELD(nvme_telemetry_header, field, nvme_telemetry_log, theirs)
 	F(lpi, lpi);
@@ -304,43 +345,6 @@ TEST(NvmeVsLibnvme, LogPages)
 	SAME(NVME_SELF_TEST_SCT, NVME_ST_VALID_DIAG_INFO_SCT);
 	SAME(NVME_SELF_TEST_SC, NVME_ST_VALID_DIAG_INFO_SC);
 	SAME(NVME_LOG_SELF_TEST, NVME_LOG_LID_DEVICE_SELF_TEST);
-	SAME_SIZE(nvme_error_entry, nvme_error_log_page);
-#define F(field, theirs) SAME_FIELD(nvme_error_entry, field, nvme_error_log_page, theirs)
-	F(error_count, error_count);
-	F(sqid, sqid);
-	F(cid, cmdid);
-	F(status_field, status_field);
-	F(parameter_location, parm_error_location);
-	F(lba, lba);
-	F(nsid, nsid);
-	F(vs, vs);
-	F(trtype, trtype);
-	F(cs, cs);
-	F(trtype_info, trtype_spec_info);
-#undef F
-	SAME_SIZE(nvme_changed_zones_log, nvme_zns_changed_zone_log);
-	SAME_FIELD(nvme_changed_zones_log, zones, nvme_zns_changed_zone_log, nrzid);
-	SAME_FIELD(nvme_changed_zones_log, start, nvme_zns_changed_zone_log, zid);
-	SAME_SIZE(nvme_changed_namespaces_log, nvme_ns_list);
-	SAME_FIELD(nvme_changed_namespaces_log, nsid, nvme_ns_list, ns);
-	SAME_SIZE(nvme_firmware_log, nvme_firmware_slot);
-	SAME_FIELD(nvme_firmware_log, frs, nvme_firmware_slot, frs);
-	SAME_SIZE(nvme_effects_log, nvme_cmd_effects_log);
-	SAME_FIELD(nvme_effects_log, iocs, nvme_cmd_effects_log, iocs);
-	SAME(NVME_EFFECT_SUPPORTED, NVME_CMD_EFFECTS_CSUPP);
-	SAME(NVME_EFFECT_LBA_CHANGE, NVME_CMD_EFFECTS_LBCC);
-	SAME(NVME_EFFECT_INVENTORY_CHANGE, NVME_CMD_EFFECTS_NIC);
-	SAME(NVME_LOG_ERROR, NVME_LOG_LID_ERROR);
-	SAME(NVME_LOG_SMART, NVME_LOG_LID_SMART);
-	SAME(NVME_LOG_ENDURANCE_GROUP, NVME_LOG_LID_ENDURANCE_GROUP);
-	SAME_SIZE(nvme_endurance_log, nvme_endurance_group_log);
-	SAME_FIELD(nvme_endurance_log, available_spare, nvme_endurance_group_log, avl_spare);
-	SAME_FIELD(nvme_endurance_log, percentage_used, nvme_endurance_group_log, percent_used);
-	SAME_FIELD(nvme_endurance_log, media_written, nvme_endurance_group_log, media_units_written);
-	SAME_FIELD(nvme_endurance_log, error_entries, nvme_endurance_group_log, num_err_info_log_entries);
-	SAME(NVME_LOG_FIRMWARE, NVME_LOG_LID_FW_SLOT);
-	SAME(NVME_LOG_CHANGED_ZONES, NVME_LOG_LID_ZNS_CHANGED_ZONES);
-	SAME(NVME_LOG_EFFECTS, NVME_LOG_LID_CMD_EFFECTS);
 }
 
 TEST(NvmeVsLibnvme, Zones)

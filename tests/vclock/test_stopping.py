@@ -159,7 +159,7 @@ class Perturbed(ProbeCase):
 
 
 class Marks(ProbeCase):
-    """HZ_FROZEN: code of which no instruction is counted, since its hart's clock stands."""
+    """HZ_FROZEN: the plugin counts no instruction of this code, since its hart's clock stands."""
 
     def counts(self, *options):
         with self.probe("marked", 1, rounds=100, think=0, options=options) as m:

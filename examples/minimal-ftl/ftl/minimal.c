@@ -102,7 +102,7 @@ static void remap(struct ftl *ftl, uint32_t lba, uint32_t word)
 	ftl->map[lba] = word;
 }
 
-/* Of these words, at most `most`: so many, from the first on, are addresses that follow one another in a page. */
+/* Length of the run of consecutive addresses of one page at the beginning of these words, at most `most`. */
 static uint32_t run_of(const struct ftl *ftl, const uint32_t *word, uint32_t most)
 {
 	uint32_t run = 1;

@@ -10,8 +10,6 @@
 #include "hil/controller/admin.h"
 #include "hil/controller/health.h"
 #include "hil/controller/namespace_table.h"
-#include "hil/controller/self_test.h"
-#include "hil/controller/telemetry.h"
 #include "hil/queue/queue_group.h"
 
 /* Controller registers with a stored value (base spec 3.1.3). CAP and VS are constants. */

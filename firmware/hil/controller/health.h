@@ -1,4 +1,4 @@
-/* Sources of log pages: health, errors, statistics. */
+/* Sources of log pages: health, errors, statistics, self-tests, telemetry. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HIL_CONTROLLER_HEALTH_H
 #define HIL_CONTROLLER_HEALTH_H
@@ -8,7 +8,10 @@
 
 #include "hil/controller/admin.h"
 #include "hil/ports/ports.h"
+#include "logs.h"
+#include "nand_image.h"
 #include "nvme.h"
+#include "port/ftl_port.h"
 
 /* Error log: the last errors reported to the host, and their total number (base spec 5.16.1.2). */
 
@@ -74,5 +77,54 @@ struct hil;
 bool log_page_known(const struct hil *hil, unsigned id);
 /* Fill hil->scratch with the log page of sqe, a known one; returns its size. Clock frozen. */
 uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe);
+
+/* Device self-test (base spec 5.9, 8.6): one at a time, in the background.
+ *
+ * Segment 1 is the controller's: no critical warning of the SMART log. Segment 2 is the media of the chosen namespaces: an extended test
+ * reads all of their sectors, a short one 16 pieces of each. The test and its results are in the image: a reset or a loss of power ends a short
+ * test and interrupts an extended one, which goes on when the controller is enabled. */
+
+struct self_test {
+	bool busy;                      /* a verify is in the device … */
+	bool stale;                     /* … for a test that has ended */
+	uint64_t singles;               /* a piece failed: up to here sector by sector */
+	struct hz_nand_self_test state; /* as in the image */
+	struct ftl_request req;
+};
+
+admin_handler admin_self_test;
+/* The controller was enabled; clock frozen. */
+void self_test_resume(struct hil *hil);
+/* It resets, or shuts down: no further piece is read until it is enabled; self_test.busy says that one is still in the device, and
+ * life_step is called after it. */
+void self_test_interrupt(struct hil *hil);
+/* The data of a namespace go away: a test of it ends so. */
+void self_test_drop(struct hil *hil, uint32_t number, enum nvme_self_test_end end);
+/* Fill the log page. */
+uint32_t self_test_page(struct hil *hil, struct nvme_self_test_log *log);
+
+/* Telemetry (base spec 5.16.1.8, 5.16.1.9): log pages of ours, taken together when a host asks for it.
+ *
+ * The data stay until the next creation, over controller resets; a restart loses them, not their number. The controller itself never
+ * creates any, so that its page is a header. */
+
+struct telemetry {
+	struct nvme_telemetry_header header;
+	uint8_t *blocks;      /* header.last_block[2] of them, behind the header */
+	uint32_t block_count; /* there is room for */
+};
+
+/* Before the harts run. */
+void telemetry_init(struct telemetry *telemetry, struct arena *arena);
+static inline bool telemetry_is_page(unsigned id) { return id == NVME_LOG_TELEMETRY_HOST || id == NVME_LOG_TELEMETRY_CONTROLLER; }
+/* The command creates data before it reads them: all harts must have published their part first. */
+static inline bool telemetry_creates(const struct nvme_sqe *sqe)
+{
+	return (sqe->cdw10 & 0xff) == NVME_LOG_TELEMETRY_HOST && sqe->cdw10 & NVME_TELEMETRY_CREATE;
+}
+/* All harts have published their part. Overwrites hil->scratch. Clock frozen. */
+void telemetry_create(struct hil *hil);
+/* The header of the page, and the number of blocks behind it. Clock frozen. */
+uint32_t telemetry_header(const struct hil *hil, unsigned id, struct nvme_telemetry_header *out);
 
 #endif

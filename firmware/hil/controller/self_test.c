@@ -1,6 +1,6 @@
 /* Device self-test. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hil/controller/self_test.h"
+#include "hil/controller/health.h"
 
 #include <string.h>
 

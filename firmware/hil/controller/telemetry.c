@@ -1,6 +1,6 @@
 /* Telemetry. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hil/controller/telemetry.h"
+#include "hil/controller/health.h"
 
 #include <string.h>
 
