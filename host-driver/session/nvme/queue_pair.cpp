@@ -114,6 +114,13 @@ nvme_sqe QueuePair::deallocate(uint32_t ranges)
 	return sqe;
 }
 
+nvme_sqe QueuePair::no_operation()
+{
+	nvme_sqe sqe = deallocate(1);
+	sqe.cdw11 = 0;
+	return sqe;
+}
+
 nvme_sqe QueuePair::copy(uint64_t to_lba, uint32_t ranges, bool append)
 {
 	nvme_sqe sqe = io(NVME_IO_COPY, to_lba, ranges);
