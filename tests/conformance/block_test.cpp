@@ -100,6 +100,10 @@ const CommandCase cases[] = {
 	{"WriteZeroesLast", NVME_SUCCESS, at_end(NVME_IO_WRITE_ZEROES, 5, 5)},
 	{"WriteZeroesAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE_ZEROES, 0, 1)},
 	{"WriteZeroesOverTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE_ZEROES, 5, 6)},
+	{"WriteUncorrectableFirst", NVME_SUCCESS, command(NVME_IO_WRITE_UNCORRECTABLE)},
+	{"WriteUncorrectableLast", NVME_SUCCESS, at_end(NVME_IO_WRITE_UNCORRECTABLE, 5, 5)},
+	{"WriteUncorrectableAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE_UNCORRECTABLE, 0, 1)},
+	{"WriteUncorrectableOverTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE_UNCORRECTABLE, 5, 6)},
 	{"Flush", NVME_SUCCESS, command(NVME_IO_FLUSH)},
 	{"FlushAllNamespaces", NVME_SUCCESS, command(NVME_IO_FLUSH, 0, 1, NVME_NSID_ALL)},
 	{"FlushNamespaceTwo", NVME_INVALID_NAMESPACE, command(NVME_IO_FLUSH, 0, 1, 2)},
@@ -264,6 +268,24 @@ TEST_F(BlockData, WriteZeroesOverData)
 	EXPECT_EQ(read(205, 7), Bytes(7 * 4096));
 	EXPECT_EQ(read(200, 5), placed_pattern(200, 5, 4));
 	EXPECT_EQ(read(212, 8), placed_pattern(212, 8, 4));
+}
+
+TEST_F(BlockData, MarksLastUntilTheBlocksAreWrittenAgain)
+{
+	Bench &b = bench();
+	ASSERT_EQ(write(200, 20, 4), NVME_SUCCESS);
+	ASSERT_EQ(b.status(hz::QueuePair::write_uncorrectable(205, 4)), NVME_SUCCESS);
+	for (uint64_t lba : {205, 206, 207, 208})
+		EXPECT_EQ(b.status(hz::QueuePair::read(lba, 1)), NVME_UNRECOVERED_READ | NVME_DNR) << lba;
+	ASSERT_EQ(b.status(hz::QueuePair::flush()), NVME_SUCCESS);
+	EXPECT_EQ(b.status(hz::QueuePair::verify(200, 20)), NVME_UNRECOVERED_READ | NVME_DNR);
+	EXPECT_EQ(read(200, 5), placed_pattern(200, 5, 4));
+	EXPECT_EQ(read(209, 11), placed_pattern(209, 11, 4));
+	ASSERT_EQ(write(205, 1, 6), NVME_SUCCESS);
+	ASSERT_EQ(b.status(hz::QueuePair::write_zeroes(206, 1)), NVME_SUCCESS);
+	ASSERT_EQ(b.raw(dataset(NVME_DSM_DEALLOCATE, {{0, 2, 207}})(b)).status, NVME_SUCCESS);
+	EXPECT_EQ(read(205, 1), placed_pattern(205, 1, 6));
+	EXPECT_EQ(read(206, 3), Bytes(3 * 4096));
 }
 
 TEST_F(BlockData, CompareAndVerify)
