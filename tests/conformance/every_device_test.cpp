@@ -85,8 +85,8 @@ protected:
 	void marked(uint64_t lba, uint32_t sectors, const std::string &what)
 	{
 		Bytes in(sectors * 4096);
-		expect(NVME_UNRECOVERED_READ | NVME_DNR, hz::QueuePair::read(lba, sectors), "read " + what, {}, &in);
-		expect(NVME_UNRECOVERED_READ | NVME_DNR, hz::QueuePair::verify(lba + sectors - 1, 1), "verify " + what);
+		expect(NVME_UNRECOVERED_READ, hz::QueuePair::read(lba, sectors), "read " + what, {}, &in);
+		expect(NVME_UNRECOVERED_READ, hz::QueuePair::verify(lba + sectors - 1, 1), "verify " + what);
 	}
 	void deallocate(uint16_t status, const std::vector<nvme_dsm_range> &ranges, const std::string &what)
 	{

@@ -170,7 +170,7 @@ TEST_F(Log, SmartCountsHostCommands)
 	EXPECT_EQ(smart.host_writes[0], 2u);
 	EXPECT_EQ(smart.data_units_read[0], 2u) << "1,120 sectors of 512 bytes, in thousands, rounded up";
 	EXPECT_EQ(smart.media_errors[0], 1u) << "data that differ are no error of the media";
-	EXPECT_EQ(smart.error_entries[0], 2u);
+	EXPECT_EQ(smart.error_entries[0], 3u);
 }
 
 TEST_F(Log, SmartRoundsUpToThousandsOf512Bytes)
