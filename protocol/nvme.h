@@ -137,8 +137,9 @@ enum nvme_status {
 	NVME_COMPARE_FAILURE = 0x285,
 	NVME_HZ_IN_PLACE_BUDGET = 0x7c0, /* vendor: no more sectors may be written in place before some are folded or their zones reset */
 	NVME_DNR = 0x4000,
-	NVME_HZ_MARKED = NVME_UNRECOVERED_READ | NVME_DNR, /* … because of a Write Uncorrectable; other unrecovered reads may be tried again */
-	NVME_SCT_MEDIA = 0x200, /* the status code type of media and data integrity errors, among … */
+	NVME_HZ_MARKED = NVME_UNRECOVERED_READ |
+			 NVME_DNR, /* … because of a Write Uncorrectable; other unrecovered reads may be tried again */
+	NVME_SCT_MEDIA = 0x200,    /* the status code type of media and data integrity errors, among … */
 	NVME_SCT_MASK = 0x700,
 };
 

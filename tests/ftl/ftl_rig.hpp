@@ -184,7 +184,7 @@ public:
 	bool start(nand_policy policy = {}, bool test_clock = true);
 	void submit(Request &r, unsigned worker = 0);
 	uint16_t run(Request &r, unsigned worker = 0);
-	// A read of sectors some of which may be marked: each of those gets marked_tag as its content.
+	// A read over marks: a marked sector gets marked_tag as its content.
 	uint16_t run_over_marks(Request &read);
 	// A controller reset: requests submitted since the last one end. Runs until all of them have, and not longer.
 	template <typename F> void abandon(F ended)
