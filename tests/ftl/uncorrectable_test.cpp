@@ -250,8 +250,15 @@ TEST(Uncorrectable, ALossIsNoMark)
 	ASSERT_EQ(mark_at(rig, rig.lba_of(0), 1), 0);
 	ASSERT_EQ(rig.write(0, 1, 23, 101, FTL_FUA), 0);
 	EXPECT_EQ(seen_at(rig, rig.lba_of(0), 3, 100), "!==");
-	rig.cfg.read_fail_ppb = 1000000000;
 	Request read(FTL_READ, rig.lba_of(0), 2);
+	rig.cfg.ecc_bits = 10; // of the page, which no retry corrects
+	rig.cfg.rber_base = 2000000000;
+	rig.cfg.read_retries = 2;
+	rig.cfg.retry_percent = 90;
+	EXPECT_EQ(rig.run(read), NVME_UNRECOVERED_READ);
+	rig.cfg.rber_base = 0;
+	EXPECT_EQ(rig.run(read), NVME_HZ_MARKED);
+	rig.cfg.read_fail_ppb = 1000000000;
 	EXPECT_EQ(rig.run(read), NVME_UNRECOVERED_READ);
 }
 
