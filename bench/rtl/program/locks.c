@@ -68,7 +68,7 @@ static void operate(const struct work *work, uint64_t *random)
 	acquire(&lock, &node);
 	protected_sum++;
 	for (uint64_t i = 0; i < work->lines; i++)
-	protected[i].word[0]++;
+		protected[i].word[0]++;
 	spend(work->section);
 	release(&lock, &node);
 }
@@ -80,7 +80,7 @@ static void operate_until_end(unsigned hart, uint64_t begin, uint64_t end)
 
 	do {
 		operate(&work, &random);
-		now = cycles();
+		now = cycles_of_lap(all);
 		sections += now >= begin && now < end;
 		all++;
 	} while (now < end);
