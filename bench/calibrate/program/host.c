@@ -1,0 +1,168 @@
+/* One scene on this host, a pinned thread for each hart:
+ *
+ *   hz-calibrate SCENE CPU,CPU,... [WORD ...]
+ *
+ * prints ticks of a chain of HOST_CHAIN cycles before and after, ticks in a millisecond, and how often a thread had to give its CPU away;
+ * then the results. Waiting does not give the CPU to others, unlike libthread's host port: every hart has its own. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host.h"
+#include "scenes.h"
+
+#include "begin.h"
+
+struct block host_block;
+__thread unsigned lt_host_hart;
+__thread unsigned lt_host_frozen;
+bool lt_host_interleaves;
+
+static const struct {
+	const char *name;
+	void (*play)(unsigned hart, unsigned harts);
+} scenes[] = {
+	{ "core", host_core }, { "access", host_access }, { "memory", host_memory }, { "stores", host_stores }, { "stream", scene_stream }, { "handover", scene_handover }, { "fanout", scene_fanout }, { "lock", scene_lock },
+};
+
+static struct {
+	uint64_t chain, begin, begin_ns;
+} clock_of;
+static int cpu_of[MOST_HARTS];
+
+/* --- below libthread's locks --- */
+void lt_fail(const char *text)
+{
+	fprintf(stderr, "hz-calibrate: %s\n", text);
+	_exit(1);
+}
+void lt_interleave_point(void) { lt_fail("nothing is interleaved here"); }
+void lt_may_wait(const char *what) { (void)what; }
+void lt_relax(void) { __asm__ volatile(HOST_PAUSE : : : "memory"); }
+
+uint64_t lt_spin_while(const lt_word *w, uint64_t value)
+{
+	uint64_t seen = lt_load(w);
+
+	if (seen != value)
+		return seen;
+	lt_relax();
+	return lt_load(w);
+}
+
+/* --- results --- */
+void tell(uint64_t value)
+{
+	if (BLOCK->results == MOST_RESULTS)
+		lt_fail("a scene has too many results");
+	BLOCK->result[BLOCK->results++] = value;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void machine_end(struct block *block, uint64_t code)
+{
+	uint64_t chain = host_chain_ticks(), ticks = cycles() - clock_of.begin, ns = now_ns() - clock_of.begin_ns;
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %ld\n", clock_of.chain, chain, (uint64_t)((double)ticks * 1e6 / (double)ns), used.ru_nivcsw);
+	for (uint64_t i = 0; i < block->results; i++)
+		printf("%s%" PRIu64, i ? " " : "", block->result[i]);
+	printf("\n");
+	fflush(stdout);
+	_exit((int)code);
+}
+
+/* --- threads --- */
+static void *hart_main(void *argument)
+{
+	unsigned hart = (unsigned)(uintptr_t)argument;
+
+	lt_host_hart = hart;
+	if (hart == 0) {
+		clock_of.begin_ns = now_ns();
+		clock_of.begin = cycles();
+		clock_of.chain = host_chain_ticks();
+	}
+	scenes[BLOCK->scene].play(hart, (unsigned)BLOCK->harts);
+	machine_end(BLOCK, 0);
+	return NULL;
+}
+
+static void start_thread(unsigned hart)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu_of[hart], &cpus);
+	pthread_attr_init(&attributes);
+	if (pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus) || pthread_create(&thread, &attributes, hart_main, (void *)(uintptr_t)hart)) {
+		fprintf(stderr, "hz-calibrate: no thread can be started on CPU %d\n", cpu_of[hart]);
+		_exit(1);
+	}
+	pthread_attr_destroy(&attributes);
+}
+
+/* --- the command line --- */
+static uint64_t number_of(const char *text, char **end, uint64_t most)
+{
+	uint64_t value = strtoull(text, end, 10);
+
+	if (*end == text || value > most)
+		lt_fail("usage: hz-calibrate SCENE CPU,CPU,... [WORD ...], for ./hartzone calibrate");
+	return value;
+}
+
+static void take_cpus(const char *text)
+{
+	char *end;
+
+	for (BLOCK->harts = 0; BLOCK->harts < MOST_HARTS; text = end + 1) {
+		cpu_of[BLOCK->harts++] = (int)number_of(text, &end, CPU_SETSIZE - 1);
+		if (*end != ',')
+			break;
+	}
+}
+
+static void take_scene(const char *name)
+{
+	for (BLOCK->scene = 0; BLOCK->scene < sizeof(scenes) / sizeof(scenes[0]); BLOCK->scene++)
+		if (!strcmp(scenes[BLOCK->scene].name, name))
+			return;
+	lt_fail("there is no such scene");
+}
+
+int main(int argc, char **argv)
+{
+	char *end;
+
+	if (argc < 3)
+		number_of("", &end, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	take_scene(argv[1]);
+	take_cpus(argv[2]);
+	for (int i = 3; i < argc && i - 3 < 8; i++)
+		BLOCK->of_scene[i - 3] = number_of(argv[i], &end, UINT64_MAX);
+	for (unsigned hart = (unsigned)BLOCK->harts; hart-- > 0;)
+		start_thread(hart);
+	for (;;)
+		pause();
+}
