@@ -31,8 +31,8 @@ Then libthread's lock kinds run on the machine, 1 to N threads, in three cases (
 100; L2: 50±12, 20; L3: as L1, and the section writes four lines more). They are held out: no cost comes from them.
 The virtual clock predicts them with the new costs, and the table has the error of each prediction.
 
-Other programs disturb a measurement. Each is repeated; a median and its spread count, of the half in which threads
-had to give their CPU away least. A cost whose figures spread too widely keeps its default, and is listed."""
+Other programs disturb a measurement. Each is repeated; a median and its spread count, of the half in which others
+took the CPUs away for the least time. A cost whose figures are not usable keeps its default, and is listed."""
 EXAMPLES = """Examples:
   ./hartzone calibrate
   ./hartzone calibrate --quick --out mine.yaml
@@ -43,7 +43,7 @@ Then, with the file that it wrote:
   study lock-scaling --costs default,mine.yaml
 
 docs/guide/calibrate.md says how to read the tables."""
-WINDOW_MS, WARM_MS = 2, 0.2       # of a lock run on the host
+WINDOW_MS, WARM_MS = 1, 0.1       # of a lock run on the host
 STREAMED, HANDED, ROUNDS = 20000, 10000, 40
 WALK_MOST = 64 << 20              # bytes of a walk through memory
 REMEMBERED = ("mhz", "insn", "local", "remote", "far", "clean", "memory", "l2", "occupancy", "busy", "wake", "pause", "data", "reads", "cluster", "load", "store",
@@ -114,10 +114,11 @@ def instructions(architecture):
 
 def core_figures(machine, architecture):
     answers, out = machine.answers("core", [0], []), {}
-    switches = [answer.switches for answer in answers]
+    lost = [answer.lost for answer in answers]
     for i, (name, count) in enumerate([*instructions(architecture), ("turn", 1)]):
-        out[name] = host.figure_of([answer.cycles(answer.results[i]) / (host.CHAIN * count) for answer in answers], switches)
-    out["mhz"] = host.figure_of([answer.ticks_per_ms / answer.ticks_per_cycle / 1e3 for answer in answers], switches)
+        out[name] = host.figure_of([answer.cycles(answer.results[i]) / (host.CHAIN * count) for answer in answers], lost)
+    out["ticks_per_ms"] = host.figure_of([answer.ticks_per_ms for answer in answers], lost)
+    out["mhz"] = host.figure_of([answer.ticks_per_ms / answer.ticks_per_cycle / 1e3 for answer in answers], lost)
     return out
 
 
@@ -178,24 +179,27 @@ def lock_words(cell, seed, turns, ticks_per_ms):
     return [kind, think, spread, section, lines, int(WARM_MS * ticks_per_ms), int(WINDOW_MS * ticks_per_ms), seed]
 
 
-def lock_rate(answer):
-    if answer.results[0] != 1:
-        raise runs.StudyError("a lock did not exclude on this machine")
-    return 1000 * sum(answer.results[1:]) / answer.cycles(WINDOW_MS * answer.ticks_per_ms)
+def lock_rate(ticks):
+    """Of answers that counted for so many ticks."""
+    def rate(answer):
+        if answer.results[0] != 1:
+            raise runs.StudyError("a lock did not exclude on this machine")
+        return 1000 * sum(answer.results[1:]) / answer.cycles(ticks)
+    return rate
 
 
-def lock_figures(machine, cells, args, turns, progress):
-    per_ms, out = machine.ask("core", [0], []).ticks_per_ms, {}
+def lock_figures(machine, cells, args, turns, per_ms, progress):
+    out = {}
     for cell in cells:
         progress.step(f"this machine: {' '.join(map(str, cell))}")
-        out[cell] = machine.figure("lock", list(range(cell[2])), lock_words(cell, args.seed, turns, per_ms), lock_rate)
+        out[cell] = machine.figure("lock", list(range(cell[2])), lock_words(cell, args.seed, turns, per_ms), lock_rate(int(WINDOW_MS * per_ms)))
     return out
 
 
 # --- all of it ---
 def waiting_cost(clock, figures, costs, remarks):
     """The cost `wake`, which makes the virtual clock's hand-over as long as the machine's."""
-    if "handover" not in figures or "remote" not in costs or figures["handover"].spread > fit.USABLE:
+    if "handover" not in figures or "remote" not in costs or not figures["handover"].usable():
         remarks.append({"cost": "wake", "why": fit.TWO if "handover" not in figures else "the hand-over or `remote` is not usable", "kept": 0})
         return
     told = clock.ask("handover", 2, [micro.HANDED])
@@ -221,12 +225,14 @@ def measure(args):
     costs, remarks = fit.costs(figures, caches, counts(len(cpus)))
     waiting_cost(machines.Clock(rtl.plugin(), rtl.clock_words(costs)), figures, costs, remarks)
     costs = {key: costs[key] for key in REMEMBERED if key in costs}
-    real = lock_figures(machine, cells, args, (2 + costs.get("branch", 0)) / figures["turn"].value, progress)
+    real = lock_figures(machine, cells, args, (2 + costs.get("branch", 0)) / figures["turn"].value,
+                        figures["ticks_per_ms"].value, progress)
     model = rtl.rates(machines.Clock(rtl.plugin(), rtl.clock_words(costs)), cells, args.seed, progress, "virtual clock")
     progress.end()
     return {"architecture": architecture, "cpus": [one.number for one in cpus], "repeats": args.repeats, "seed": args.seed, "figures": figures,
             "costs": costs, "remarks": remarks, "not_shown": fit.NOT_SHOWN, "host": {cell: one.value for cell, one in real.items()},
-            "spreads": {cell: one.spread for cell, one in real.items()}, "clock": model}
+            "spreads": {cell: one.spread for cell, one in real.items()}, "doubtful": [" ".join(map(str, cell)) for cell, one in real.items() if not one.usable()],
+            "clock": model}
 
 
 # --- what it says ---
@@ -248,8 +254,8 @@ def percent(part):
 
 def show(m, args):
     print(f"{m['architecture']}, CPUs {', '.join(map(str, m['cpus']))}, {m['figures']['mhz'].value:.0f} MHz while it measured\n")
-    report.table(["micro-benchmark", "cycles", "spread", "disturbed"],
-                 [[name, one.value, percent(one.spread), one.disturbed] for name, one in m["figures"].items() if name != "mhz"])
+    report.table(["micro-benchmark", "cycles", "spread", "lost to others"],
+                 [[name, one.value, percent(one.spread), percent(one.lost)] for name, one in m["figures"].items() if name not in ("mhz", "ticks_per_ms")])
     print(f"\nThe costs that follow, in {args.out}:\n\n{rtl.yaml_section(m['costs'])}\n")
     for one in m["remarks"]:
         print(f"{one['cost']}: {one['why']}; kept: {one['kept']}")
@@ -264,9 +270,9 @@ def show_curves(m):
     report.table(["sections per 1000 cycles, machine/clock", *(f"{n} threads" for n in sorted({cell[2] for cell in m["host"]}))],
                  curves.rows(m["host"], m["clock"]))
     print()
-    wide = [" ".join(map(str, cell)) for cell, spread in m["spreads"].items() if spread > fit.USABLE]
-    if wide:
-        print(f"Spread above {percent(fit.USABLE)} on the machine, so no error to trust: {', '.join(wide)}")
+    if m["doubtful"]:
+        print(f"Not to be trusted, with a spread above {percent(host.USABLE)} or more than {percent(host.ROBBED)} of their time taken by other programs: "
+              f"{', '.join(m['doubtful'])}")
     for name, of in curves.summary(m["host"], m["clock"]).items():
         print(f"{name}: mean error {100 * of['mean']:.1f} %, greatest {100 * of['most']:.1f} %")
     most = max(cell[2] for cell in m["host"])
@@ -282,7 +288,7 @@ def facts(m):
     named = {key: {" ".join(map(str, cell)): value for cell, value in m[key].items()} for key in ("host", "clock", "spreads")}
     errors = {" ".join(map(str, cell)): e for cell, e in curves.errors(m["host"], m["clock"]).items()}
     ranks = {f"{case} {n}": {"host": of["rtl"], "clock": of["clock"], "swapped": of["swapped"]} for (case, n), of in curves.ranks(m["host"], m["clock"]).items()}
-    figures = {name: {"value": one.value, "spread": one.spread, "disturbed": one.disturbed} for name, one in m["figures"].items()}
+    figures = {name: {"value": one.value, "spread": one.spread, "lost": one.lost} for name, one in m["figures"].items()}
     return {"schema": SCHEMA, **m, **named, "figures": figures, "errors": errors, "ranks": ranks, "summary": curves.summary(m["host"], m["clock"])}
 
 

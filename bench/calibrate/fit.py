@@ -6,7 +6,6 @@ import dataclasses
 import schema
 from micro import busy, cycles
 
-USABLE = 0.25        # spread of a figure beyond which no cost follows from it
 SUPERSCALAR = 0.75   # cycles of an instruction that waits for none: below it a core does several at once
 DIV_BITS = 57        # by which the dividend of div_long is longer than its divisor, 11 of div_short
 SHORT_BITS = 11
@@ -155,6 +154,10 @@ def sets_fit(costs, bounds, remarks):
             costs[size] = fitting
 
 
+def doubt(figure):
+    return f"with a spread of {100 * figure.spread:.0f} % and {100 * figure.lost:.0f} % of its time taken by other programs"
+
+
 def costs(figures, caches, harts):
     """(section `clock`, remarks: {"cost", "why", "kept"}) of name → Figure."""
     bounds, out, remarks = limits(), {"insn": 1, "data": "moves"}, []
@@ -162,11 +165,11 @@ def costs(figures, caches, harts):
     for rule in rules(caches, harts):
         default = bounds[rule.cost][2]
         kept = out["remote"] if rule.cost == "far" and "remote" in out else default
-        wide = next((name for name in rule.of if name in f and figures[name].spread > USABLE), None)
+        wide = next((name for name in rule.of if name in f and not figures[name].usable()), None)
         if any(name not in f for name in rule.of):
             remarks.append({"cost": rule.cost, "why": rule.missing, "kept": kept})
         elif wide:
-            remarks.append({"cost": rule.cost, "why": f"'{wide}' has a spread of {100 * figures[wide].spread:.0f} %: not usable", "kept": kept})
+            remarks.append({"cost": rule.cost, "why": f"'{wide}' is not usable, {doubt(figures[wide])}", "kept": kept})
         else:
             value = rule.value(f)
             found = value if isinstance(value, dict) else {rule.cost: value}

@@ -14,6 +14,9 @@ SYSTEM = pathlib.Path("/sys/devices/system/cpu")
 CHAIN = 20000     # HOST_CHAIN of program/host.h: instructions of one cycle each
 HANG_S = 120      # of one answer, which takes milliseconds
 MOST_THREADS = 64 # MOST_HARTS
+USABLE = 0.25     # spread of a figure beyond which no cost follows from it
+ROBBED = 0.1      # share of the threads' time in which others had their CPUs, beyond which an answer counts for little
+TRIES = 4
 
 
 def architecture(machine=None):
@@ -117,10 +120,13 @@ def private_and_shared(first):
 # --- answers ---
 @dataclasses.dataclass
 class Figure:
-    """A median, the width of its middle half as a part of it, and answers in which a thread had to give its CPU to somebody else."""
+    """A median, the width of its middle half as a part of it, and of what share of its time its least disturbed answers were robbed."""
     value: float
     spread: float
-    disturbed: int = 0
+    lost: float = 0.0
+
+    def usable(self):
+        return self.spread <= USABLE and self.lost <= ROBBED
 
 
 def middle_half(values):
@@ -134,21 +140,20 @@ def typical(values):
     return statistics.fmean(middle_half(values))
 
 
-def figure_of(values, disturbances=None):
-    """Of values with the times at which each was disturbed: the half that was disturbed least counts."""
-    disturbances = disturbances or [0] * len(values)
-    order = sorted(range(len(values)), key=lambda i: disturbances[i])[:len(values) // 2 + 1]
+def figure_of(values, lost=None):
+    """Of values with the share of its time that each was robbed of: the half that was robbed least counts."""
+    lost = lost or [0.0] * len(values)
+    order = sorted(range(len(values)), key=lambda i: lost[i])[:len(values) // 2 + 1]
     kept = sorted(values[i] for i in order)
-    middle = statistics.median(kept)
-    quarter = len(kept) // 4
-    return Figure(middle, (kept[len(kept) - 1 - quarter] - kept[quarter]) / middle if middle else 0.0, sum(disturbances[i] > 0 for i in order))
+    middle, quarter = statistics.median(kept), len(kept) // 4
+    return Figure(middle, (kept[-1 - quarter] - kept[quarter]) / middle if middle else 0.0, statistics.median(lost[i] for i in order))
 
 
 @dataclasses.dataclass
 class Answer:
     ticks_per_cycle: float
     ticks_per_ms: float
-    switches: int
+    lost: float
     results: list
 
     def cycles(self, ticks):
@@ -171,16 +176,20 @@ class Host:
         lines = run.stdout.splitlines()
         if run.returncode or len(lines) != 2:
             raise runs.StudyError(f"{' '.join(command)} ended with {run.returncode}: {run.stderr.strip() or run.stdout.strip()}")
-        before, after, per_ms, switches = map(int, lines[0].split())
-        return Answer((before + after) / 2 / CHAIN, per_ms, switches, [int(word) for word in lines[1].split()])
+        before, after, per_ms, lost = map(int, lines[0].split())
+        return Answer((before + after) / 2 / CHAIN, per_ms, lost / 1000, [int(word) for word in lines[1].split()])
 
     def answers(self, scene, places, words):
-        return [self.ask(scene, places, words) for _ in range(self.repeats)]
+        """As many as were asked for, and while most of them were robbed of their CPUs up to TRIES times as many."""
+        found = []
+        while len(found) < self.repeats or (len(found) < TRIES * self.repeats and sum(one.lost <= ROBBED for one in found) < self.repeats // 2 + 1):
+            found.append(self.ask(scene, places, words))
+        return found
 
     def figure(self, scene, places, words, reduced):
         """reduced: an answer → cycles or another number."""
         answers = self.answers(scene, places, words)
-        return figure_of([reduced(answer) for answer in answers], [answer.switches for answer in answers])
+        return figure_of([reduced(answer) for answer in answers], [answer.lost for answer in answers])
 
 
 def allowed():

@@ -2,17 +2,17 @@
  *
  *   hz-calibrate SCENE CPU,CPU,... [WORD ...]
  *
- * prints ticks of a chain of HOST_CHAIN cycles before and after, ticks in a millisecond, and how often a thread had to give its CPU away;
- * then the results. Waiting does not give the CPU to others, unlike libthread's host port: every hart has its own. */
+ * prints ticks of a chain of HOST_CHAIN cycles before and after, ticks in a millisecond, and thousandths of the threads' time in which
+ * somebody else had their CPUs; then the results. Waiting does not give the CPU to others, unlike libthread's host port: every hart has its own. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +37,10 @@ static const struct {
 static struct {
 	uint64_t chain, begin, begin_ns;
 } clock_of;
+static struct {
+	uint64_t begin_ns[MOST_HARTS];
+	lt_word wall_ns, used_ns, harts;
+} account;
 static int cpu_of[MOST_HARTS];
 
 /* --- below libthread's locks --- */
@@ -67,21 +71,53 @@ void tell(uint64_t value)
 	BLOCK->result[BLOCK->results++] = value;
 }
 
-static uint64_t now_ns(void)
+static uint64_t read_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Reads both clocks at one time, unless this thread loses its CPU again and again. */
+static void read_both(uint64_t *ticks, uint64_t *ns)
+{
+	uint64_t before = 0;
+
+	for (int try = 0; try < 100; try++) {
+		before = read_ns(CLOCK_MONOTONIC);
+		*ticks = cycles();
+		*ns = read_ns(CLOCK_MONOTONIC);
+		if (*ns - before < 500)
+			return;
+	}
+}
+
+/* A hart's time is over: a thread reads its own clock exactly, that of another only as of its last interrupt. */
+static void take_account(void)
+{
+	lt_add(&account.wall_ns, read_ns(CLOCK_MONOTONIC) - account.begin_ns[lt_host_hart]);
+	lt_add(&account.used_ns, read_ns(CLOCK_THREAD_CPUTIME_ID));
+	lt_add(&account.harts, 1);
+}
+
+void machine_rest(void)
+{
+	take_account();
+	pthread_exit(NULL);
 }
 
 void machine_end(struct block *block, uint64_t code)
 {
-	uint64_t chain = host_chain_ticks(), ticks = cycles() - clock_of.begin, ns = now_ns() - clock_of.begin_ns;
-	struct rusage used;
+	uint64_t wall_ns, used_ns, ticks, ns;
 
-	getrusage(RUSAGE_SELF, &used);
-	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %ld\n", clock_of.chain, chain, (uint64_t)((double)ticks * 1e6 / (double)ns), used.ru_nivcsw);
+	take_account();
+	await_at_least(&account.harts, block->harts);
+	read_both(&ticks, &ns);
+	wall_ns = lt_load(&account.wall_ns);
+	used_ns = lt_load(&account.used_ns);
+	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", clock_of.chain, host_chain_ticks(),
+	       (uint64_t)((double)(ticks - clock_of.begin) * 1e6 / (double)(ns - clock_of.begin_ns)), used_ns < wall_ns ? (wall_ns - used_ns) * 1000 / wall_ns : 0);
 	for (uint64_t i = 0; i < block->results; i++)
 		printf("%s%" PRIu64, i ? " " : "", block->result[i]);
 	printf("\n");
@@ -95,9 +131,9 @@ static void *hart_main(void *argument)
 	unsigned hart = (unsigned)(uintptr_t)argument;
 
 	lt_host_hart = hart;
+	account.begin_ns[hart] = read_ns(CLOCK_MONOTONIC);
 	if (hart == 0) {
-		clock_of.begin_ns = now_ns();
-		clock_of.begin = cycles();
+		read_both(&clock_of.begin, &clock_of.begin_ns);
 		clock_of.chain = host_chain_ticks();
 	}
 	scenes[BLOCK->scene].play(hart, (unsigned)BLOCK->harts);

@@ -4,16 +4,15 @@
 #ifndef BENCH_RTL_MACHINE_H
 #define BENCH_RTL_MACHINE_H
 
-#include <pthread.h>
-
 extern struct block host_block;
 #define BLOCK (&host_block)
 #include "block.h"
 #include "lt/arch.h"
 
-/* Prints the results and ends the process. Any hart may call it, once. */
+/* Waits until all other harts rest, prints the results and ends the process. One hart calls it, once. */
 _Noreturn void machine_end(struct block *block, uint64_t code);
-static inline _Noreturn void machine_rest(void) { pthread_exit(NULL); }
+/* The calling thread ends. */
+_Noreturn void machine_rest(void);
 
 #if defined(__x86_64__)
 #define HOST_INSTRUCTIONS "x86_64.def"
