@@ -44,8 +44,8 @@ Then, with the file that it wrote:
 
 docs/guide/calibrate.md says how to read the tables."""
 WINDOW_MS, WARM_MS = 1, 0.1       # of a lock run on the host
-STREAMED, HANDED, ROUNDS = 20000, 10000, 40
-WALK_MOST = 64 << 20              # bytes of a walk through memory
+STREAMED, HANDED, ROUNDS = 20000, 3000, 40
+WALK_MOST, HOPS = 64 << 20, 2000  # bytes of a walk through memory, and steps of an answer (program/micro.c)
 REMEMBERED = ("mhz", "insn", "local", "remote", "far", "clean", "memory", "l2", "occupancy", "busy", "wake", "pause", "data", "reads", "cluster", "load", "store",
               "mul", "div", "div_bit", "branch", "store_buffer", "cache_bytes", "cache_ways", "l2_bytes", "l2_ways")
 
@@ -161,7 +161,7 @@ def scenes(cpus, caches, architecture):
         asked.update({f"stores {n}": ("stores", [0], [n], lambda answer: answer.cycles(host.typical(answer.results))) for n in fit.STORES})
     if caches.shared[0]:
         walk = min(max(4 * caches.private[0], 1 << 20), caches.shared[0] // 2, WALK_MOST)
-        asked["walk shared"] = ("memory", [0], [walk], lambda answer: answer.cycles(host.typical(answer.results)) / 10000)
+        asked["walk shared"] = ("memory", [0], [walk], lambda answer: answer.cycles(host.typical(answer.results)) / HOPS)
     return asked
 
 

@@ -31,7 +31,8 @@ static const struct {
 	const char *name;
 	void (*play)(unsigned hart, unsigned harts);
 } scenes[] = {
-	{ "core", host_core }, { "access", host_access }, { "memory", host_memory }, { "stores", host_stores }, { "stream", scene_stream }, { "handover", scene_handover }, { "fanout", scene_fanout }, { "lock", scene_lock },
+	{"core", host_core},      {"access", host_access},      {"memory", host_memory},  {"stores", host_stores},
+	{"stream", scene_stream}, {"handover", scene_handover}, {"fanout", scene_fanout}, {"lock", scene_lock},
 };
 
 static struct {
@@ -117,7 +118,8 @@ void machine_end(struct block *block, uint64_t code)
 	wall_ns = lt_load(&account.wall_ns);
 	used_ns = lt_load(&account.used_ns);
 	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", clock_of.chain, host_chain_ticks(),
-	       (uint64_t)((double)(ticks - clock_of.begin) * 1e6 / (double)(ns - clock_of.begin_ns)), used_ns < wall_ns ? (wall_ns - used_ns) * 1000 / wall_ns : 0);
+	       (uint64_t)((double)(ticks - clock_of.begin) * 1e6 / (double)(ns - clock_of.begin_ns)),
+	       used_ns < wall_ns ? (wall_ns - used_ns) * 1000 / wall_ns : 0);
 	for (uint64_t i = 0; i < block->results; i++)
 		printf("%s%" PRIu64, i ? " " : "", block->result[i]);
 	printf("\n");
@@ -150,7 +152,8 @@ static void start_thread(unsigned hart)
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu_of[hart], &cpus);
 	pthread_attr_init(&attributes);
-	if (pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus) || pthread_create(&thread, &attributes, hart_main, (void *)(uintptr_t)hart)) {
+	if (pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus) ||
+	    pthread_create(&thread, &attributes, hart_main, (void *)(uintptr_t)hart)) {
 		fprintf(stderr, "hz-calibrate: no thread can be started on CPU %d\n", cpu_of[hart]);
 		_exit(1);
 	}
