@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -55,10 +56,7 @@ class Formatter(arguments.Formatter, argparse.RawDescriptionHelpFormatter):
 
 
 def cpus_word(text):
-    try:
-        found = host.cpu_list(text)
-    except ValueError:
-        found = []
+    found = host.cpu_list(text) if re.fullmatch(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*", text, re.ASCII) else []
     if not found or len(set(found)) != len(found):
         raise argparse.ArgumentTypeError(f"'{text}' is not a list of CPUs such as 0-3 or 0,2,4, each once")
     return found

@@ -76,10 +76,10 @@ def store_buffer(f):
 
 
 def reads(f):
-    """`queue` if the last of many readers comes later by each reader, as far as a transfer takes half of the time."""
+    """`queue` if each reader more makes the last one later, by an eighth of a transfer or more."""
     numbers = sorted(int(name.split()[1]) for name in f if name.startswith("fanout "))
     last = [f[f"fanout {n}"] for n in (numbers[0], numbers[-1])]
-    return "queue" if (last[1] - last[0]) / (numbers[-1] - numbers[0]) > miss(f, "access amo dirty") / 4 else "merge"
+    return "queue" if (last[1] - last[0]) / (numbers[-1] - numbers[0]) > miss(f, "access amo dirty") / 8 else "merge"
 
 
 def contended(f):
