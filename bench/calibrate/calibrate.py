@@ -36,12 +36,10 @@ Other programs disturb a measurement. Each is repeated; a median and its spread 
 took the CPUs away for the least time. A cost whose figures are not usable keeps its default, and is listed."""
 EXAMPLES = """Examples:
   ./hartzone calibrate
-  ./hartzone calibrate --quick --out mine.yaml
-  ./hartzone calibrate --cpus 0,1 --device small --json
-
-Then, with the file that it wrote:
-  run --device mine.yaml --workload small
-  study lock-scaling --costs default,mine.yaml
+  ./hartzone calibrate --quick --out results/mine.yaml
+  ./hartzone calibrate --quick --threads 1 --device small --json
+  ./hartzone run --device results/mine.yaml --workload small --out results/mine
+  ./hartzone study lock-scaling --costs default,results/mine.yaml --workers 1,2 --quick
 
 docs/guide/calibrate.md says how to read the tables."""
 WINDOW_MS, WARM_MS = 1, 0.1       # of a lock run on the host

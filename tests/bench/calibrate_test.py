@@ -13,10 +13,12 @@ import tempfile
 import time
 import unittest
 
-from bench_test import MISSING, TOP
-from hztest.needs import run_by_study_python
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests/support"))
+from hztest.needs import device_problem, run_by_study_python  # noqa: E402
 
 run_by_study_python() # device files are read and written here
+MISSING = device_problem()
 sys.path[:0] = [str(TOP / folder) for folder in ("studies", "scripts", "bench/rtl", "bench/calibrate")]
 import calibrate  # noqa: E402
 import fit  # noqa: E402
