@@ -42,9 +42,9 @@ EXAMPLES = """Examples:
   ./hartzone study lock-scaling --costs default,results/mine.yaml --workers 1,2 --quick
 
 docs/guide/calibrate.md says how to read the tables."""
-WINDOW_MS, WARM_MS = 1, 0.1       # of a lock run on the host
-STREAMED, HANDED, ROUNDS = 20000, 3000, 40
-WALK_MOST, HOPS = 64 << 20, 2000  # bytes of a walk through memory, and steps of an answer (program/micro.c)
+WINDOW_MS, WARM_MS = 0.3, 0.05       # of a lock run on the host
+STREAMED, HANDED, ROUNDS = 4000, 500, 40
+WALK_MOST, HOPS = 64 << 20, 1000  # bytes of a walk through memory, and steps of an answer (program/micro.c)
 REMEMBERED = ("mhz", "insn", "local", "remote", "far", "clean", "memory", "l2", "occupancy", "busy", "wake", "pause", "data", "reads", "cluster", "load", "store",
               "mul", "div", "div_bit", "branch", "store_buffer", "cache_bytes", "cache_ways", "l2_bytes", "l2_ways")
 

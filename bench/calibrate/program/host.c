@@ -39,7 +39,9 @@ static struct {
 	uint64_t chain, begin, begin_ns;
 } clock_of;
 static struct {
-	uint64_t begin_ns[MOST_HARTS];
+	struct {
+		LT_OWN_LINE uint64_t wall_ns, used_ns;
+	} begin[MOST_HARTS];
 	lt_word wall_ns, used_ns, harts;
 } account;
 static int cpu_of[MOST_HARTS];
@@ -97,9 +99,15 @@ static void read_both(uint64_t *ticks, uint64_t *ns)
 /* A hart's time is over: a thread reads its own clock exactly, that of another only as of its last interrupt. */
 static void take_account(void)
 {
-	lt_add(&account.wall_ns, read_ns(CLOCK_MONOTONIC) - account.begin_ns[lt_host_hart]);
-	lt_add(&account.used_ns, read_ns(CLOCK_THREAD_CPUTIME_ID));
+	lt_add(&account.wall_ns, read_ns(CLOCK_MONOTONIC) - account.begin[lt_host_hart].wall_ns);
+	lt_add(&account.used_ns, read_ns(CLOCK_THREAD_CPUTIME_ID) - account.begin[lt_host_hart].used_ns);
 	lt_add(&account.harts, 1);
+}
+
+void machine_begun(void)
+{
+	account.begin[lt_host_hart].wall_ns = read_ns(CLOCK_MONOTONIC);
+	account.begin[lt_host_hart].used_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void machine_rest(void)
@@ -133,7 +141,7 @@ static void *hart_main(void *argument)
 	unsigned hart = (unsigned)(uintptr_t)argument;
 
 	lt_host_hart = hart;
-	account.begin_ns[hart] = read_ns(CLOCK_MONOTONIC);
+	machine_begun();
 	if (hart == 0) {
 		read_both(&clock_of.begin, &clock_of.begin_ns);
 		clock_of.chain = host_chain_ticks();

@@ -8,7 +8,7 @@
 #include "host.h"
 #include "scenes.h"
 
-enum { COPIES = 100, PASSES = 200, TRIES = 5, LINES = 32, NEXT = 13, APART = 4096 + 64, ROUNDS = 100, HOPS = 2000, WALKS = 9, HOT = 8 };
+enum { COPIES = 100, PASSES = 200, TRIES = 5, LINES = 32, NEXT = 13, APART = 4096 + 64, ROUNDS = 100, HOPS = 1000, WALKS = 25, HOT = 8 };
 
 static uint8_t field[LINES * APART] __attribute__((aligned(4096)));
 static struct line own[MOST_HARTS], common;
