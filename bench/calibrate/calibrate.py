@@ -110,11 +110,10 @@ def instructions(architecture):
 
 def core_figures(machine, architecture):
     answers, out = machine.answers("core", [0], []), {}
-    lost = [answer.lost for answer in answers]
     for i, (name, count) in enumerate([*instructions(architecture), ("turn", 1)]):
-        out[name] = host.figure_of([answer.cycles(answer.results[i]) / (host.CHAIN * count) for answer in answers], lost)
-    out["ticks_per_ms"] = host.figure_of([answer.ticks_per_ms for answer in answers], lost)
-    out["mhz"] = host.figure_of([answer.ticks_per_ms / answer.ticks_per_cycle / 1e3 for answer in answers], lost)
+        out[name] = host.figure_of([answer.cycles(answer.results[i]) / (host.CHAIN * count) for answer in answers])
+    out["ticks_per_ms"] = host.figure_of([answer.ticks_per_ms for answer in answers])
+    out["mhz"] = host.figure_of([answer.ticks_per_ms / answer.ticks_per_cycle / 1e3 for answer in answers])
     return out
 
 

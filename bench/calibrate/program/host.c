@@ -40,9 +40,9 @@ static struct {
 } clock_of;
 static struct {
 	struct {
-		LT_OWN_LINE uint64_t wall_ns, used_ns;
+		LT_OWN_LINE uint64_t at, used_ns;
 	} begin[MOST_HARTS];
-	lt_word wall_ns, used_ns, harts;
+	lt_word ticks, used_ns, harts;
 } account;
 static int cpu_of[MOST_HARTS];
 
@@ -99,14 +99,15 @@ static void read_both(uint64_t *ticks, uint64_t *ns)
 /* A hart's time is over: a thread reads its own clock exactly, that of another only as of its last interrupt. */
 static void take_account(void)
 {
-	lt_add(&account.wall_ns, read_ns(CLOCK_MONOTONIC) - account.begin[lt_host_hart].wall_ns);
+	lt_add(&account.ticks, cycles() - account.begin[lt_host_hart].at);
 	lt_add(&account.used_ns, read_ns(CLOCK_THREAD_CPUTIME_ID) - account.begin[lt_host_hart].used_ns);
 	lt_add(&account.harts, 1);
 }
 
-void machine_begun(void)
+/* A thread that comes late to the common start has lost the time since then. */
+void machine_begun(uint64_t at)
 {
-	account.begin[lt_host_hart].wall_ns = read_ns(CLOCK_MONOTONIC);
+	account.begin[lt_host_hart].at = at;
 	account.begin[lt_host_hart].used_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
@@ -118,16 +119,16 @@ void machine_rest(void)
 
 void machine_end(struct block *block, uint64_t code)
 {
-	uint64_t wall_ns, used_ns, ticks, ns;
+	uint64_t ticks, ns;
+	double ticks_per_ns, used;
 
 	take_account();
 	await_at_least(&account.harts, block->harts);
 	read_both(&ticks, &ns);
-	wall_ns = lt_load(&account.wall_ns);
-	used_ns = lt_load(&account.used_ns);
-	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", clock_of.chain, host_chain_ticks(),
-	       (uint64_t)((double)(ticks - clock_of.begin) * 1e6 / (double)(ns - clock_of.begin_ns)),
-	       used_ns < wall_ns ? (wall_ns - used_ns) * 1000 / wall_ns : 0);
+	ticks_per_ns = (double)(ticks - clock_of.begin) / (double)(ns - clock_of.begin_ns);
+	used = (double)lt_load(&account.used_ns) * ticks_per_ns / (double)lt_load(&account.ticks);
+	printf("%" PRIu64 " %" PRIu64 " %.0f %.0f\n", clock_of.chain, host_chain_ticks(), ticks_per_ns * 1e6,
+	       used < 1 ? 1000 * (1 - used) : 0.0);
 	for (uint64_t i = 0; i < block->results; i++)
 		printf("%s%" PRIu64, i ? " " : "", block->result[i]);
 	printf("\n");
@@ -141,7 +142,7 @@ static void *hart_main(void *argument)
 	unsigned hart = (unsigned)(uintptr_t)argument;
 
 	lt_host_hart = hart;
-	machine_begun();
+	machine_begun(cycles());
 	if (hart == 0) {
 		read_both(&clock_of.begin, &clock_of.begin_ns);
 		clock_of.chain = host_chain_ticks();

@@ -11,8 +11,8 @@ extern struct block host_block;
 
 /* Waits until all other harts rest, prints the results and ends the process. One hart calls it, once. */
 _Noreturn void machine_end(struct block *block, uint64_t code);
-/* After the common start of a scene: from here on counts how long others have this thread's CPU. */
-void machine_begun(void);
+/* After the common start of a scene: from that tick on counts how long others have this thread's CPU. */
+void machine_begun(uint64_t at);
 /* The calling thread ends. */
 _Noreturn void machine_rest(void);
 

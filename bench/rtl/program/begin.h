@@ -15,6 +15,6 @@ uint64_t begin_together(unsigned harts)
 	at = lt_load(&start.go);
 	while (cycles() < at)
 		;
-	machine_begun();
+	machine_begun(at);
 	return at;
 }

@@ -29,8 +29,8 @@ static inline void access_once(enum access how, uint64_t *p)
 	}
 }
 
-/* After the common start of a scene. */
-static inline void machine_begun(void) {}
+/* After the common start of a scene, at this cycle. */
+static inline void machine_begun(uint64_t at) { (void)at; }
 
 /* The cycle at which a turn of the lock benchmark ends: the clock is read in each. */
 static inline uint64_t cycles_of_lap(uint64_t lap)
