@@ -36,10 +36,10 @@ Other programs disturb a measurement. Each is repeated; a median and its spread 
 took the CPUs away for the least time. A cost whose figures are not usable keeps its default, and is listed."""
 EXAMPLES = """Examples:
   ./hartzone calibrate
-  ./hartzone calibrate --quick --out results/mine.yaml
+  ./hartzone calibrate --quick --out results/mine.yml
   ./hartzone calibrate --quick --threads 1 --device small --json
-  ./hartzone run --device results/mine.yaml --workload small --out results/mine
-  ./hartzone study lock-scaling --costs default,results/mine.yaml --workers 1,2 --quick
+  ./hartzone run --device results/mine.yml --workload small --out results/mine
+  ./hartzone study lock-scaling --costs default,results/mine.yml --workers 1,2 --quick
 
 docs/guide/calibrate.md says how to read the tables."""
 WINDOW_MS, WARM_MS = 0.3, 0.05       # of a lock run on the host
@@ -62,7 +62,7 @@ def cpus_word(text):
 
 def options(words=None):
     p = argparse.ArgumentParser(prog="./hartzone calibrate", description=TEXT, epilog=EXAMPLES, allow_abbrev=False, formatter_class=Formatter)
-    arguments.add_path(p, "--out", pathlib.Path("results/calibrate/clock.yaml"), "FILE", "the file with the costs, for --device and --costs")
+    arguments.add_path(p, "--out", pathlib.Path("results/calibrate/clock.yml"), "FILE", "the file with the costs, for --device and --costs")
     arguments.add_config(p, "--device", "devices", None, "put the costs into this device: --out is a copy of it then")
     p.add_argument("--cpus", type=cpus_word, metavar="LIST", help="CPUs to measure, such as 0-3 or 0,2,4; default: one of each core that this process may use")
     arguments.add_number(p, "--threads", 1, host.MOST_THREADS, str(host.MOST_THREADS), "at most so many of these CPUs")

@@ -185,4 +185,3 @@ def costs(figures, caches, harts):
 def wake(host, clock):
     """What a hand-over between two cores takes beyond the transfers of the clock: how long a waiter takes to look again."""
     return max(0, cycles(host - clock))
-

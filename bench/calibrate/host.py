@@ -16,7 +16,7 @@ HANG_S = 120      # of one answer, which takes milliseconds
 MOST_THREADS = 64 # MOST_HARTS
 USABLE = 0.25     # spread of a figure beyond which no cost follows from it
 ROBBED = 0.1      # share of the threads' time in which others had their CPUs, beyond which an answer counts for little
-TRIES = 4
+TRIES = 12        # times as many answers as were asked for, at most
 SPANS = ("stream", "handover", "lock") # scenes whose answer is one span of time; others have many rounds, of which those with a loss do not count
 
 
