@@ -75,7 +75,7 @@ def options(words=None):
     args = arguments.parsed(p, words)
     args.out = args.out.absolute()
     if args.out.is_dir():
-        p.error(f"--out {args.out} is a folder: name a file, such as {args.out / 'clock.yaml'}")
+        p.error(f"--out {args.out} is a folder: name a file, such as {args.out / 'clock.yml'}")
     return arguments.quickly(args, repeats=3, cases=["L1"], locks=["tas", "ttas", "mcs"])
 
 
@@ -97,7 +97,7 @@ def counts(most):
 def program():
     path = pathlib.Path(os.environ.get("HARTZONE_CALIBRATE", TOP / "build/host/bin/hz-calibrate"))
     if not path.exists():
-        raise runs.StudyError(f"{path} is not built: start it by ./hartzone calibrate")
+        raise runs.StudyError(f"{path} is not built: ./hartzone build builds it")
     return path
 
 
