@@ -231,10 +231,29 @@ def measure(args):
 
 
 # --- what it says ---
+def trusted(m):
+    """Both rates of the cells that are not doubtful."""
+    cells = [cell for cell in m["host"] if " ".join(map(str, cell)) not in m["doubtful"]]
+    return [{cell: m[key][cell] for cell in cells} for key in ("host", "clock")]
+
+
+def summary_of(m):
+    """Mean and greatest error by case, of cells that are to be trusted; empty: there are none."""
+    real, model = trusted(m)
+    return curves.summary(real, model) if real else {}
+
+
+def ranks_of(m):
+    """As curves.ranks, where every kind of the case is to be trusted."""
+    whole = {(case, n) for case, _, n in m["host"]} - {(case, n) for case, kind, n in m["host"] if f"{case} {kind} {n}" in m["doubtful"]}
+    return curves.ranks(*({cell: rate for cell, rate in m[key].items() if (cell[0], cell[2]) in whole} for key in ("host", "clock")))
+
+
 def text_of_file(m, args):
     """The costs, with where they come from; or the device with them."""
     head = [f"# Costs of a host for the virtual clock: {m['architecture']}, CPUs {','.join(map(str, m['cpus']))}; ./hartzone calibrate wrote this file.",
-            "# Held out: " + "; ".join(f"{name} {100 * of['mean']:.0f} %" for name, of in curves.summary(m["host"], m["clock"]).items()) + " mean error of lock curves."]
+            "# Held out: mean error of the lock curves that are to be trusted: "
+            + ("; ".join(f"{name} {100 * of['mean']:.0f} %" for name, of in summary_of(m).items()) or "none is") + "."]
     head += [f"# {one['cost']}: {one['why']}; kept: {one['kept']}" for one in m["remarks"]]
     body = rtl.yaml_section(m["costs"])
     if args.device:
@@ -267,12 +286,16 @@ def show_curves(m):
     print()
     if m["doubtful"]:
         print(f"Not to be trusted, with a spread above {percent(host.USABLE)} or more than {percent(host.ROBBED)} of their time taken by other programs: "
-              f"{', '.join(m['doubtful'])}")
-    for name, of in curves.summary(m["host"], m["clock"]).items():
+              f"{', '.join(m['doubtful'])}\nThese are in no mean and no rank below.")
+    for name, of in summary_of(m).items():
         print(f"{name}: mean error {100 * of['mean']:.1f} %, greatest {100 * of['most']:.1f} %")
     most = max(cell[2] for cell in m["host"])
-    for (case, n), of in curves.ranks(m["host"], m["clock"]).items():
-        if n == most and n > 1:
+    ranks = ranks_of(m)
+    for case, n in dict.fromkeys((case, most) for case, _, _ in m["host"] if most > 1):
+        of = ranks.get((case, n))
+        if not of:
+            print(f"{case}, {n} threads: no rank, since not all of its rates are to be trusted")
+        else:
             print(f"{case}, {n} threads, best first: machine {' '.join(of['rtl'])}; clock {' '.join(of['clock'])}; "
                   f"{'ranks agree' if not of['swapped'] else 'swapped: ' + ', '.join('-'.join(pair) for pair in of['swapped'])}")
     if most == 1:
@@ -282,9 +305,9 @@ def show_curves(m):
 def facts(m):
     named = {key: {" ".join(map(str, cell)): value for cell, value in m[key].items()} for key in ("host", "clock", "spreads")}
     errors = {" ".join(map(str, cell)): e for cell, e in curves.errors(m["host"], m["clock"]).items()}
-    ranks = {f"{case} {n}": {"host": of["rtl"], "clock": of["clock"], "swapped": of["swapped"]} for (case, n), of in curves.ranks(m["host"], m["clock"]).items()}
+    ranks = {f"{case} {n}": {"host": of["rtl"], "clock": of["clock"], "swapped": of["swapped"]} for (case, n), of in ranks_of(m).items()}
     figures = {name: {"value": one.value, "spread": one.spread, "lost": one.lost} for name, one in m["figures"].items()}
-    return {"schema": SCHEMA, **m, **named, "figures": figures, "errors": errors, "ranks": ranks, "summary": curves.summary(m["host"], m["clock"])}
+    return {"schema": SCHEMA, **m, **named, "figures": figures, "errors": errors, "ranks": ranks, "summary": summary_of(m)}
 
 
 def calibrate():

@@ -158,6 +158,16 @@ class Topology(unittest.TestCase):
             self.assertLessEqual(needed, {name for name, _ in calibrate.instructions(architecture)}, architecture)
 
 
+class Verdicts(unittest.TestCase):
+    def test_what_is_not_to_be_trusted_is_in_no_mean_and_no_rank(self):
+        cells = [("L1", "tas", 1), ("L1", "mcs", 1), ("L1", "tas", 2), ("L1", "mcs", 2)]
+        m = {"host": dict(zip(cells, (2.0, 3.0, 1.0, 3.0))), "clock": dict(zip(cells, (1.0, 3.0, 9.0, 1.5))), "doubtful": ["L1 tas 2"]}
+        self.assertEqual(calibrate.summary_of(m), dict.fromkeys(("L1", "all"), {"mean": 1 / 3, "most": 0.5}))
+        self.assertEqual(list(calibrate.ranks_of(m)), [("L1", 1)])
+        nothing = {**m, "doubtful": [" ".join(map(str, cell)) for cell in cells]}
+        self.assertEqual((calibrate.summary_of(nothing), calibrate.ranks_of(nothing)), ({}, {}))
+
+
 class CommandLine(unittest.TestCase):
     def refused(self, *words):
         text = io.StringIO()
@@ -231,7 +241,9 @@ class Measured(unittest.TestCase):
 
     def test_an_interrupt_leaves_nothing(self):
         child = subprocess.Popen([*COMMAND, "--out", str(self.folder / "mine.yaml")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(2)
+        children = pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children")
+        while child.poll() is None and not children.read_text(encoding="ascii"): # until it measures
+            time.sleep(0.01)
         child.send_signal(signal.SIGINT)
         _, said = child.communicate()
         self.assertEqual((child.returncode, list(self.folder.iterdir())), (runs.INTERRUPTED, []))
