@@ -262,6 +262,8 @@ class LockScaling(unittest.TestCase):
             self.assertIn(f"'{word}' is neither one of default", run.stderr)
 
     def test_costs_of_a_file(self):
+        from common import readme
+        lock_scaling = readme.module("lock-scaling")
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
             file = pathlib.Path(folder) / "mine.yaml"
             file.write_text("clock:\n  mhz: 2000\n  remote: 77\n")
