@@ -34,6 +34,29 @@ def cost_models():
             "2x": {key: value * 2 for key, value in defaults.items()}}
 
 
+def costs_named(word):
+    """The section `clock` of a name, or of a device file. Raises ValueError with a sentence."""
+    if word in cost_models():
+        return cost_models()[word]
+    try:
+        clock = (runs.read_yaml(pathlib.Path(word)) or {}).get("clock")
+    except (OSError, AttributeError, runs.yaml.YAMLError):
+        clock = None
+    if not isinstance(clock, dict):
+        raise ValueError(f"'{word}' is neither one of {', '.join(cost_models())} nor a YAML file with a section clock, such as ./hartzone calibrate writes")
+    return clock
+
+
+def costs_word(words):
+    """'a,b.yaml' → ['a', 'b.yaml']"""
+    for word in words.split(","):
+        try:
+            costs_named(word)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+    return words.split(",")
+
+
 def cases():
     """name → its file: its changes to the device and to the workload; a null leaves a key out."""
     return {path.stem: path for path in sorted((TOP / "studies" / "lock-scaling" / "cases").glob("*.yaml"))}
@@ -70,8 +93,9 @@ def options(words=None):
                         "how many locks there are: for the whole FTL one (global), for each class one or --shards, or one for each thing that "
                         "is protected; device: as its file says; owner: so too, but commands go to the workers that own their zones")
     arguments.add_number(p, "--shards", 2, 4096, 4, "locks of a class under --granularity sharded")
-    arguments.add_names(p, "--costs", tuple(cost_models()), "rocket",
-                        "what synchronisation costs the harts (docs/internals/clock-costs.md); 2x: twice the default, ideal: nothing")
+    p.add_argument("--costs", type=costs_word, default="rocket", metavar="NAME|FILE,...",
+                   help="what synchronisation costs the harts (docs/internals/clock-costs.md); 2x: twice the default, ideal: nothing; a file: its section "
+                        f"clock, such as ./hartzone calibrate writes: {', '.join(cost_models())}")
     p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
                    help="what the workers meet at: locks-only (reads on a device that does not queue; compares granularities with 1 to 16 "
                         "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), "
@@ -106,8 +130,8 @@ def device_of(args, kind, granularity, workers, costs, architecture):
         device["harts"]["routing"] = "owner"
     elif granularity != "device":
         device["locks"]["granularity"] = {"default": args.shards if granularity == "sharded" else granularity}
-    if cost_models()[costs]:
-        device = runs.merged(device, {"clock": cost_models()[costs]})
+    if costs_named(costs):
+        device = runs.merged(device, {"clock": costs_named(costs)})
     return device
 
 
