@@ -25,7 +25,7 @@ json latency_json(const Histogram &h)
 	return {
 		{"mean", h.mean()},       {"min", h.min()},          {"p50", h.quantile(0.5)},
 		{"p90", h.quantile(0.9)}, {"p99", h.quantile(0.99)}, {"p999", h.quantile(0.999)},
-		{"max", h.max()},
+		{"max", h.max()},         {"p9999", h.quantile(0.9999)},
 	};
 }
 

@@ -66,7 +66,7 @@ class Experiment:
         return costs.Files(self.device, self.workload, costs.echoed(result, schema.device_fields()), costs.code(result, classes))
 
     def seeded(self, device, workload, seed):
-        return device, {**workload, "seed": seed}
+        return device, runs.seeded(workload, seed)
 
     def point(self, cost, change):
         """cost None: as it is."""

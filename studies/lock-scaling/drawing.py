@@ -101,7 +101,7 @@ def page(args, sweep, drawn, table, conclusions):
     measured = sweep.points
     first, *_ = scaling.all_costs(measured)
     page = Page("Lock contention across core counts",
-                f"Hartzone, study lock-scaling: device {args.device}, workload {args.workload}, case {args.case}, seeds {', '.join(map(str, args.seeds))}, virtual clock")
+                f"Hartzone, study lock-scaling: device {args.device}, workload {args.trace or args.workload}, case {args.case}, seeds {', '.join(map(str, args.seeds))}, virtual clock")
     page.heading("In words")
     page.list(conclusions)
     growth.show(page, measured)

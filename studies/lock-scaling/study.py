@@ -17,42 +17,14 @@ import schema  # noqa: E402
 from common import arguments, experiment, frame, report, runs  # noqa: E402
 from common.report import mean  # noqa: E402
 from common.sweep import Point  # noqa: E402
+from inputs import as_the_case_says, case_of, case_of_trace, cases, cost_models, device_of, workload_of  # noqa: E402
 
 NAME = "lock-scaling"
 KINDS = schema.excluding_lock_kinds()
 GRANULARITIES = ("device", "global", "class", "sharded", "fine", "owner")
 LOADS = (scaling.GROWING, "fixed")
+TRACE_CASES = ("block-trace", "zoned-trace")
 ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
-COHERENCE = ("local", "remote", "far", "memory", "occupancy", "wake", "ipi")  # keys of the device file's clock section
-
-
-def cost_models():
-    """name → the device file's clock section."""
-    defaults = {f["key"]: f["default"] for f in schema.device_fields() if f.get("section") == "clock" and f.get("key") in COHERENCE}
-    presets = {name: {"preset": name} for name, _ in schema.choices("CLOCK_PRESET") if name != "default"}
-    return {"default": {}, **presets, "buffered": {"store_buffer": 8}, "half": {key: value // 2 for key, value in defaults.items()},
-            "2x": {key: value * 2 for key, value in defaults.items()}}
-
-
-def cases():
-    """name → its file: its changes to the device and to the workload; a null leaves a key out."""
-    return {path.stem: path for path in sorted((TOP / "studies" / "lock-scaling" / "cases").glob("*.yaml"))}
-
-
-def case_of(args, part):
-    return runs.read_yaml(cases()[args.case]).get(part, {})
-
-
-def as_the_case_says(args):
-    """A case may name what it compares, where the command line does not."""
-    for key, value in case_of(args, "study").items():
-        if key not in args.named:
-            setattr(args, key, value)
-    return args
-
-
-def without_nulls(values):
-    return {key: without_nulls(value) if isinstance(value, dict) else value for key, value in values.items() if value is not None}
 
 
 def options(words=None):
@@ -75,7 +47,12 @@ def options(words=None):
     p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
                    help="what the workers meet at: locks-only (reads on a device that does not queue; compares granularities with 1 to 16 "
                         "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), "
-                        "block-reads (from a block namespace), as the files in studies/lock-scaling/cases have it")
+                        "block-reads (from a block namespace), zipf (the same, from popular places), block-trace and zoned-trace (devices for --trace), "
+                        "as the files in studies/lock-scaling/cases have it")
+    arguments.add_path(p, "--trace", None, "FILE",
+                       "replay this trace, of any format that ./hartzone trace reads, instead of a workload: as many threads share it as there are "
+                       "host threads. Without --case the device is that of the case block-trace or, for operations on zones, zoned-trace. A seed then "
+                       "is a host whose turnaround is so many ns longer")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     arguments.add_firmware(p, "measure this firmware image, too (an ELF file), or that of the folder of an FTL, as given to ./hartzone build "
@@ -83,40 +60,31 @@ def options(words=None):
     p.add_argument("--explain", action="store_true",
                    help="find by experiment what limits each line at its most workers, as ./hartzone explain does with groups of costs: some "
                         "twenty more runs for each seed and line, of which there must be two or more seeds")
-    args = as_the_case_says(arguments.parsed(p, words))
+    args = checked(p, as_the_case_says(with_trace(p, arguments.parsed(p, words))))
+    return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=list(dict.fromkeys((args.granularity[0], args.granularity[-1]))))
+
+
+def with_trace(p, args):
+    """A trace says which case's device it needs."""
+    if not args.trace and "case" in args.named and args.case in TRACE_CASES:
+        p.error(f"--case {args.case} is a device for a trace: name one, such as --trace traces/sqlite-wal.hzt.xz")
+    if args.trace and not args.trace.is_file():
+        p.error(f"--trace: there is no file {args.trace}")
+    if args.trace and "workload" in args.named:
+        p.error("--workload and --trace both say what the host does: leave one out")
+    if args.trace and "case" not in args.named:
+        args.case = case_of_trace(args.trace)
+    return args
+
+
+def checked(p, args):
     if args.explain and len(set(args.seeds)) < 2:
         p.error("--explain takes two seeds or more, such as --seeds 1,2,3: one has no interval")
     if args.explain and args.firmware:
         p.error("--explain finds the limits of our own firmware: leave out --firmware")
     if args.hil > 1 and "pipeline" not in args.architecture:
         p.error("--hil: no other hart of the host interface serves queue pairs with --architecture completion")
-    return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=list(dict.fromkeys((args.granularity[0], args.granularity[-1]))))
-
-
-def device_of(args, kind, granularity, workers, costs, architecture):
-    device = without_nulls(runs.merged(runs.load_yaml("devices", args.device), case_of(args, "device")))
-    device = runs.merged(device, {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
-    if architecture != "pipeline":
-        device["harts"]["architecture"] = architecture
-    elif args.hil > 1:
-        device["harts"]["hils"] = args.hil
-    if args.tsu:
-        device["harts"]["tsus"] = args.tsu
-    if granularity == "owner":
-        device["harts"]["routing"] = "owner"
-    elif granularity != "device":
-        device["locks"]["granularity"] = {"default": args.shards if granularity == "sharded" else granularity}
-    if cost_models()[costs]:
-        device = runs.merged(device, {"clock": cost_models()[costs]})
-    return device
-
-
-def workload_of(args, workers, load, seed):
-    workload = without_nulls(runs.merged(runs.merged(runs.load_yaml("workloads", args.workload), case_of(args, "workload")),
-                                         {"threads": workers if load == scaling.GROWING else max(args.workers), "seed": seed}))
-    if args.quick: # half of a case's commands, enough for its purpose
-        workload["common"]["total_ops"] = case_of(args, "workload").get("common", {}).get("total_ops", 400) // 2
-    return workload
+    return args
 
 
 def firmwares(args):
@@ -254,14 +222,14 @@ def page(args, sweep, fig):
 
 
 def facts(args):
-    return {"device": args.device, "workload": args.workload, "case": args.case}
+    return {"device": args.device, "workload": str(args.trace) if args.trace else args.workload, "case": args.case}
 
 
 def explained(args, line, workers):
     """Experiment at one point; None: some of its runs are missing."""
     point = [line.kind, line.granularity, workers, line.costs, line.architecture]
     options = argparse.Namespace(out=args.out / "explain" / "-".join(map(str, [*point, line.load])), seeds=args.seeds, change=10, costs="groups", resume=args.resume)
-    found = experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, line.load, args.seeds[0]))
+    found = experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, line.load, 0))
     found.run()
     return found if found.complete() else None
 

@@ -228,6 +228,35 @@ class LockScaling(unittest.TestCase):
             found = {name: count(result) for name, count in met.items()}
             self.assertTrue(found[case] if case in met else not any(found.values()), (case, found))
 
+    def test_popular_places_meet_at_their_locks(self):
+        found = self.run_once("--workers", "8", "--locks", "mcs", "--case", "zipf", "--granularity", "class,fine", "--no-pictures")
+        by_class, fine = found["points"]
+        self.assertGreater(by_class["time"]["spin zone"], 0.1)
+        self.assertGreater(fine["kiops"], 1.2 * by_class["kiops"])
+        even = self.run_once("--workers", "8", "--locks", "mcs", "--case", "block-reads", "--granularity", "fine", "--no-pictures")["points"][0]
+        self.assertGreater(fine["time"]["spin zone"], 1.2 * even["time"]["spin zone"], "even a lock for each object has popular ones")
+
+    def test_traces(self):
+        for name, case in (("git", "block-trace"), ("rocksdb-fillseq", "zoned-trace")):
+            with self.subTest(name):
+                found = self.run_once("--trace", str(TOP / f"traces/{name}.hzt.xz"), "--workers", "1,4", "--locks", "mcs", "--granularity", "fine", "--seeds", "1,2", "--no-pictures")
+                self.assertEqual((found["case"], len(found["points"]), len(found["failed"])), (case, 2, 0))
+                one, four = found["points"]
+                self.assertGreater(four["kiops"], 1.2 * one["kiops"])
+                self.assertEqual(len(set(four["digests"])), 2, "seeds are other hosts, so the runs are others")
+
+    def test_a_trace_that_cannot_be_replayed_is_one_sentence(self):
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            broken = pathlib.Path(folder) / "broken.hzt"
+            broken.write_text("hartzone-trace 2\n0 0 write 0 1\n0 0 wrote 0 1\n")
+            for words, code, said in ((("--trace", str(broken)), 1, "broken.hzt:3"), (("--trace", f"{folder}/none"), 2, f"there is no file {folder}/none"),
+                                      (("--trace", str(broken), "--workload", "small"), 2, "both say what the host does"),
+                                      (("--case", "zoned-trace"), 2, "is a device for a trace: name one")):
+                run = study("lock-scaling", folder, *words)
+                self.assertEqual(run.returncode, code, run.stderr)
+                self.assertIn(said, run.stderr)
+                self.assertNotIn("Traceback", run.stderr)
+
     def test_backing_off_takes_device_time(self):
         found = self.run_once("--workers", "8", "--locks", "ttas,backoff", "--no-pictures")
         ttas, backoff = found["points"]
