@@ -127,6 +127,13 @@ class Sweep:
         self.failed.append({"point": point.name, "run": folder, "reason": reason, "repeat": again})
         print(f"hartzone {self.word}: {point.name} failed: {reason}\n  to repeat it: {again}", file=sys.stderr)
 
+    def also(self, other):
+        """Takes over what another sweep of the same study says about its runs, but for its points."""
+        self.failed += other.failed
+        self.interrupted |= other.interrupted
+        self.unsteady.update(other.unsteady)
+        self.digests.update(other.digests)
+
     def facts(self):
         """What study.json says about the sweep and each point."""
         return {"software": self.software, "interrupted": self.interrupted, "failed": self.failed, "unsteady": self.unsteady,

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import growth
 import ledger
+import open_loop
 import scaling
 from common import plot
 from common.page import Page
@@ -105,6 +106,7 @@ def page(args, sweep, drawn, table, conclusions):
     page.heading("In words")
     page.list(conclusions)
     growth.show(page, measured)
+    open_loop.show(page, getattr(args, "found_open", {}))
     for costs in scaling.all_costs(measured):
         found = of_costs(measured, costs)
         page.heading(f"Costs: {costs}")

@@ -11,18 +11,20 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling"), str(TOP / "scripts")]
 import drawing  # noqa: E402
 import ledger  # noqa: E402
+import open_loop  # noqa: E402
 import predicted  # noqa: E402
 import scaling  # noqa: E402
 import schema  # noqa: E402
 from common import arguments, experiment, frame, report, runs  # noqa: E402
 from common.report import mean  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, Sweep  # noqa: E402
 from inputs import as_the_case_says, case_of, case_of_trace, cases, cost_models, device_of, workload_of  # noqa: E402
 
 NAME = "lock-scaling"
 KINDS = schema.excluding_lock_kinds()
 GRANULARITIES = ("device", "global", "class", "sharded", "fine", "owner")
-LOADS = (scaling.GROWING, "fixed")
+OPEN = "open"
+LOADS = (scaling.GROWING, "fixed", OPEN)
 TRACE_CASES = ("block-trace", "zoned-trace")
 ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
 
@@ -32,7 +34,8 @@ def options(words=None):
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts")
     arguments.add_names(p, "--load", LOADS, scaling.GROWING,
                         "how many host threads there are: as many as workers (growing: weak scaling), or at each number of workers as many as "
-                        "at the most of them (fixed: strong scaling); growing,fixed: both, side by side")
+                        "at the most of them (fixed: strong scaling); growing,fixed: both, side by side; open, or fixed,open: after that, commands that come "
+                        "at random times at 50, 80 and 95 %% of each point's throughput, with percentiles of their latency")
     arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface in the pipeline")
     arguments.add_names(p, "--architecture", ARCHITECTURES, "pipeline",
                         "who serves the queue pairs: harts of the host interface (pipeline), or each worker its own (completion)")
@@ -78,6 +81,10 @@ def with_trace(p, args):
 
 
 def checked(p, args):
+    if OPEN in args.load and args.trace:
+        p.error("--load open draws when commands come, and a trace is replayed as fast as it goes: leave one out")
+    if OPEN in args.load and {"think", "queue_depth"} & {key for part in runs.load_yaml("workloads", args.workload).get("each") or () for key in part or ()}:
+        p.error(f"--load open sets think and queue_depth of all threads, and the workload {args.workload} has them under `each`: take them out there")
     if args.explain and len(set(args.seeds)) < 2:
         p.error("--explain takes two seeds or more, such as --seeds 1,2,3: one has no interval")
     if args.explain and args.firmware:
@@ -95,6 +102,11 @@ def firmwares(args):
     return {scaling.OURS: [], name: ["--firmware", str(args.firmware)]}
 
 
+def closed_loads(args):
+    """How many threads there are, where each waits for its commands."""
+    return [load for load in args.load if load != OPEN] or [scaling.GROWING]
+
+
 def points(args):
     images = firmwares(args)
 
@@ -107,13 +119,30 @@ def points(args):
                         "firmware": firmware}
         return Point(labels_of_it, name, [(f"{folder}-{seed}", device_of(args, kind, granularity, workers, costs, architecture),
                                            workload_of(args, workers, load, seed), *images[firmware]) for seed in args.seeds])
-    return [point(*axes) for axes in itertools.product(args.load, args.costs, args.architecture, args.granularity, args.locks, args.workers, images)]
+    return [point(*axes) for axes in itertools.product(closed_loads(args), args.costs, args.architecture, args.granularity, args.locks, args.workers, images)]
 
 
 def check(result, folder):
     """The device keeps times only: no data can be verified."""
     if result["violations"] or result["totals"]["errors"]:
         raise runs.StudyError(f"the run in {folder} broke its own rules or had errors")
+
+
+def follow(args, sweep):
+    """The open loop, at shares of what the closed one reached."""
+    if OPEN not in args.load or sweep.interrupted:
+        return 0
+    commands = 0 if args.quick else open_loop.COMMANDS
+    opened = Sweep(args, [open_loop.point_of(point, share, sweep.points[point.key]["commands_a_second"], commands)
+                          for point in sweep.all if point.key in sweep.points for share in open_loop.SHARES], open_loop.summarize, check).run()
+    args.found_open = {(key[:-1], key[-1]): p for key, p in opened.points.items()}
+    sweep.also(opened)
+    return opened.end()
+
+
+def of_open_loop(args):
+    """(key of the point, share) → figures; nothing without --load open."""
+    return getattr(args, "found_open", {})
 
 
 def shares(result):
@@ -162,6 +191,7 @@ def summarize(results):
     return {
         "kiops": mean(map(report.kiops, results)),
         "kiops_by_seed": [report.kiops(r) for r in results],
+        "commands_a_second": mean(map(open_loop.commands_a_second, results)),
         "read_mean_us": mean(t["read"]["latency_ns"]["mean"] / 1e3 for t in totals),
         "read_p99_us": mean(t["read"]["latency_ns"]["p99"] / 1e3 for t in totals),
         "contended": mean(contended(r) for r in results),
@@ -213,6 +243,14 @@ def show(measured):
     report.table(*table(measured))
 
 
+def show_followed(args):
+    found = of_open_loop(args)
+    if found:
+        print()
+        report.table(*open_loop.table(found))
+        print(open_loop.few(found) or "")
+
+
 def draw(measured):
     return drawing.overview(measured, scaling.all_costs(measured)[0])
 
@@ -244,7 +282,7 @@ def limits(args, measured):
 
 def conclusions(args, measured):
     said = {line: one.sentence() for line, one in limits(args, measured).items()}
-    return scaling.conclusions(measured, args.seeds, said) + predicted.sentences(measured) if measured else []
+    return scaling.conclusions(measured, args.seeds, said) + open_loop.sentences(of_open_loop(args)) + predicted.sentences(measured) if measured else []
 
 
 def derived(args, measured):
@@ -253,6 +291,7 @@ def derived(args, measured):
     fits = [{**line.labels, **found} for line, points in scaling.lines(measured).items() if (found := scaling.laws(points))]
     models = [{**line.labels, **found} for line, found in predicted.models(measured).items()]
     return {"laws": fits, "ticket_model": models, "conclusions": conclusions(args, measured),
+            "open_loop": [{**scaling.line_of(key).labels, "workers": scaling.Key(*key).workers, "share": share, **p} for (key, share), p in of_open_loop(args).items()],
             "explained": [{**line.labels, **one.facts()} for line, one in limits(args, measured).items()]}
 
 

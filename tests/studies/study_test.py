@@ -193,6 +193,45 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(points["fixed", 1]["read_mean_us"], 2 * points["growing", 1]["read_mean_us"], "four threads wait for one worker")
         self.assertIn("mcs fixed, costs default: 4 workers reach", self.printed)
 
+    def test_open_loop(self):
+        found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "global", "--load", "open", "--case", "locks-only", "--seeds", "1,2")
+        (point,), opened = found["points"], found["open_loop"]
+        self.assertEqual([(p["share"], p["workers"], p["lock"], p["load"]) for p in opened], [(share, 8, "mcs", "growing") for share in (50, 80, 95)])
+        for p in opened:
+            self.assertAlmostEqual(p["kiops"]["mean"] / (point["kiops"] * p["share"] / 100), 1, delta=0.1)
+            times = [p["latency_us"][name]["mean"] for name in ("p50", "p90", "p99", "p99.9", "p99.99")]
+            self.assertEqual(times, sorted(times))
+        self.assertTrue(opened[0]["keeps_up"])
+        self.assertGreater(opened[2]["latency_us"]["p99"]["mean"], 2 * opened[0]["latency_us"]["p99"]["mean"], "a queue shows as latency")
+        self.assertIn("Open loop: latency by throughput", self.page)
+        self.assertEqual(self.page.count("<!-- p99.99 -->"), 1)
+        self.assertRegex(self.printed, r"mcs global completion, 8 workers +50 .* yes  reads ")
+        self.assertIn("so its p99.99 is its slowest one", self.printed)
+        self.assertTrue(any("p99.9 of reads is" in line for line in found["conclusions"]))
+        self.assertIn("mcs-8-global-completion-2-open95", self.page, "its digests are in the page, too")
+
+    def test_open_loop_says_whether_the_device_keeps_up(self):
+        from common import readme, runs
+        open_loop = readme.module("lock-scaling").open_loop
+        def result(slowest, think, elapsed=10 ** 7):
+            none = {"ops": 0}
+            read = {"ops": 10, "latency_ns": {"max": slowest}}
+            return {"totals": {"read": read, **dict.fromkeys(("write", "trim", "flush", "zone"), none)}, "elapsed_ns": elapsed, "workload": {"threads": [{"think_ns": think}]}}
+        self.assertTrue(open_loop.keeps_up(result(4 * 10 ** 5, 1000)))
+        self.assertFalse(open_loop.keeps_up(result(6 * 10 ** 5, 1000)), "6 % of the run")
+        self.assertFalse(open_loop.held_back(result(500_000, 1000)))
+        self.assertTrue(open_loop.held_back(result(600_000, 1000)), "1023 may have come in that time")
+        made = open_loop.opened({"threads": 4, "common": {"total_ops": 100}}, 10 ** 6, 20000)
+        self.assertEqual(made["common"], {"total_ops": 5000, "think": 4000, "think_distribution": "exponential", "queue_depth": 1023})
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder: # five times what one worker can do
+            args = readme.module("lock-scaling").options(["--quick", "--case", "locks-only", "--workers", "1", "--locks", "mcs", "--granularity", "fine", "--seeds", "1"])
+            point = open_loop.point_of(readme.module("lock-scaling").points(args)[0], 500, 600_000)
+            self.assertFalse(open_loop.keeps_up(runs.run(pathlib.Path(folder), *point.runs[0][1:])))
+        for words, said in ((("--trace", str(TOP / "traces/git.hzt.xz")), "leave one out"),):
+            run = study("lock-scaling", "unused", "--load", "open", *words)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(said, run.stderr)
+
     def test_nobody_comes_between_the_news_of_a_completion_and_its_entry(self):
         """This seed once stood for ever: the first HIL hart waited, with a frozen clock, for an entry that another hart had announced only."""
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
