@@ -85,24 +85,27 @@ def name_of(key):
 
 
 def sentences(found):
-    """One for each point: its tail at the largest share, against the smallest."""
+    """Of each point: its tail at the largest share that it keeps up with, against the smallest, and the shares that it may not keep up with."""
     out = []
     for key in dict.fromkeys(key for key, _ in found):
         shares = {share: p for (of, share), p in found.items() if of == key}
-        low, high = shares[min(shares)], shares[max(shares)]
-        out.append(f"{name_of(key)}: " + tail(min(shares), low, max(shares), high))
+        lost = [f"{share} %" for share, p in shares.items() if not p["keeps_up"]]
+        kept = {share: p for share, p in shares.items() if p["keeps_up"]}
+        said = [tail(kept)] * bool(kept)
+        said += [f"At {' and '.join(lost)} commands wait for more than {100 * GROWN:.0f} % of the run, which proves no latency."] * bool(lost)
+        out.append(f"{name_of(key)}: {' '.join(said)}")
     return out
 
 
-def tail(least, low, most, high):
-    if not high["keeps_up"]:
-        return (f"at {most} % of its peak commands wait for more than {100 * GROWN:.0f} % of the run, so it is not proven that the device keeps up, and their "
-                "latencies say how long the run was.")
+def tail(shares):
+    """share of the peak → figures"""
+    least, most = min(shares), max(shares)
+    low, high = shares[least], shares[most]
     if least == most:
-        return f"at {most} % of its peak, p99.9 of {high['kind']}s is {words(high['latency_us']['p99.9'])} µs."
+        return f"p99.9 of {low['kind']}s is {words(low['latency_us']['p99.9'])} µs at {least} % of its peak."
     ratio = Interval([b / a for a, b in zip(low["latency_us"]["p99.9"]["by_seed"], high["latency_us"]["p99.9"]["by_seed"])])
     proven = f" ({ratio.low:.2f} to {ratio.high:.2f}, 95 % over the seeds)" if len(ratio.values) > 1 else ""
-    return (f"p99.9 of {high['kind']}s is {words(low['latency_us']['p99.9'])} µs at {least} % of its peak, and {ratio.mean:.2f} times that{proven} at {most} %.")
+    return (f"p99.9 of {low['kind']}s is {words(low['latency_us']['p99.9'])} µs at {least} % of its peak, and {ratio.mean:.2f} times that{proven} at {most} %.")
 
 
 def few(found):

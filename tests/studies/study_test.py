@@ -207,7 +207,9 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(self.page.count("<!-- p99.99 -->"), 1)
         self.assertRegex(self.printed, r"mcs global completion, 8 workers +50 .* yes  reads ")
         self.assertIn("so its p99.99 is its slowest one", self.printed)
-        self.assertTrue(any("p99.9 of reads is" in line for line in found["conclusions"]))
+        line, = (line for line in found["conclusions"] if "p99.9 of reads is" in line)
+        for p in opened:
+            self.assertEqual(f"{p['share']} %" in line.partition("At ")[2], not p["keeps_up"], line)
         self.assertIn("mcs-8-global-completion-2-open95", self.page, "its digests are in the page, too")
 
     def test_open_loop_says_whether_the_device_keeps_up(self):
