@@ -3,6 +3,7 @@
 NAME                       its folder's name
 options(words)             parsed arguments, of the command line if words is None
 points(args)               what to run: a list of Point
+until(args)                a sweep.Until, if seeds may stop early
 check(result, folder)      raises StudyError where a run cannot be used
 summarize(results)         of one point's runs: a dictionary of figures
 follow(args, sweep)        runs that need the figures of the points, if there are any; returns the exit code
@@ -27,7 +28,7 @@ from common.sweep import Sweep
 
 def run(study, words=None):
     args = study.options(words)
-    sweep = Sweep(args, study.points(args), study.summarize, study.check).run()
+    sweep = Sweep(args, study.points(args), study.summarize, study.check, study.until(args) if hasattr(study, "until") else None).run()
     followed = study.follow(args, sweep) if hasattr(study, "follow") else 0
     rows = study.figures(args, sweep.points)
     more = study.derived(args, sweep.points) if hasattr(study, "derived") else {}

@@ -77,8 +77,23 @@ def laws(line):
             "amdahl_sigma": usl.amdahl(means).sigma, "amdahl_error": usl.amdahl(means).error}
 
 
+def spread(p):
+    """How far the interval of throughput reaches to each side, as a share of the mean."""
+    return Interval(p["kiops_by_seed"]).half / p["kiops"]
+
+
+def stopped(measured, share, most):
+    """Sentences about an early stop at this share; None: there was none."""
+    if not share:
+        return []
+    used = [p["seeds"] for p in measured.values()]
+    wide = sum(spread(p) > share for p in measured.values())
+    return [f"Seeds ended where the 95 % interval of throughput reached {100 * share:g} % to each side: {min(used)} to {max(used)} a point, {sum(used)} in all"
+            + (f"; {wide} points stayed wider with {most}." if wide else ".")]
+
+
 def gain(p, over):
-    """Interval of this point's throughput over the other's less 1, by seed."""
+    """Interval of this point's throughput over the other's less 1, by seed that both have."""
     return Interval([here / there - 1 for here, there in zip(p["kiops_by_seed"], over["kiops_by_seed"])])
 
 

@@ -17,7 +17,7 @@ import scaling  # noqa: E402
 import schema  # noqa: E402
 from common import arguments, experiment, frame, report, runs  # noqa: E402
 from common.report import mean  # noqa: E402
-from common.sweep import Point, Sweep  # noqa: E402
+from common.sweep import Point, Sweep, Until, seeds_in_order  # noqa: E402
 from inputs import as_the_case_says, case_of, case_of_trace, cases, cost_models, device_of, workload_of  # noqa: E402
 
 NAME = "lock-scaling"
@@ -31,6 +31,7 @@ ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
+    arguments.add_until(p)
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts")
     arguments.add_names(p, "--load", LOADS, scaling.GROWING,
                         "how many host threads there are: as many as workers (growing: weak scaling), or at each number of workers as many as "
@@ -81,6 +82,7 @@ def with_trace(p, args):
 
 
 def checked(p, args):
+    arguments.until_is_sound(p, args)
     if OPEN in args.load and args.trace:
         p.error("--load open draws when commands come, and a trace is replayed as fast as it goes: leave one out")
     if OPEN in args.load and {"think", "queue_depth"} & {key for part in runs.load_yaml("workloads", args.workload).get("each") or () for key in part or ()}:
@@ -117,9 +119,17 @@ def points(args):
         name = ", ".join([kind, f"{workers} workers", *unusual, *[f"costs {costs}"] * (costs != "default")])
         labels_of_it = {"lock": kind, "granularity": granularity, "workers": workers, "costs": costs, "architecture": architecture, "load": load,
                         "firmware": firmware}
-        return Point(labels_of_it, name, [(f"{folder}-{seed}", device_of(args, kind, granularity, workers, costs, architecture),
-                                           workload_of(args, workers, load, seed), *images[firmware]) for seed in args.seeds])
+
+        def run(seed):
+            return (f"{folder}-{seed}", device_of(args, kind, granularity, workers, costs, architecture), workload_of(args, workers, load, seed),
+                    *images[firmware])
+        return Point(labels_of_it, name, list(map(run, args.seeds)), run)
     return [point(*axes) for axes in itertools.product(closed_loads(args), args.costs, args.architecture, args.granularity, args.locks, args.workers, images)]
+
+
+def until(args):
+    """When a point has seeds enough; None: it has those of --seeds."""
+    return Until(args.until, seeds_in_order(args.seeds, args.most_seeds), report.kiops) if args.until else None
 
 
 def check(result, folder):
@@ -191,6 +201,7 @@ def summarize(results):
     return {
         "kiops": mean(map(report.kiops, results)),
         "kiops_by_seed": [report.kiops(r) for r in results],
+        "seeds": len(results),
         "commands_a_second": mean(map(open_loop.commands_a_second, results)),
         "read_mean_us": mean(t["read"]["latency_ns"]["mean"] / 1e3 for t in totals),
         "read_p99_us": mean(t["read"]["latency_ns"]["p99"] / 1e3 for t in totals),
@@ -232,9 +243,10 @@ def table(measured):
     """Header and rows: a point each."""
     classes, shown = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")}), labels(measured)
     by_model = predicted.kiops(measured)
-    header = [*(name for _, name in shown), "KIOPS", "ticket model", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
+    seeds = any(p["seeds"] > 1 for p in measured.values())
+    header = [*(name for _, name in shown), "KIOPS", *["seeds", "± %"] * seeds, "ticket model", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
               *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %", "link busy %", "queues %"]
-    return header, [[*(key[at] for at, _ in shown), p["kiops"], by_model.get(key), p["read_mean_us"], p["read_p99_us"], scaling.locks(p),
+    return header, [[*(key[at] for at, _ in shown), p["kiops"], *[p["seeds"], 100 * scaling.spread(p)] * seeds, by_model.get(key), p["read_mean_us"], p["read_p99_us"], scaling.locks(p),
                      100 * p["contended"], 100 * p["time"]["work"], 100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes),
                      100 * p["busy"]["hil"], 100 * p["busy"]["tsu"], 100 * p["busy"]["link"], 100 * p["queueing"]] for key, p in measured.items()]
 
@@ -282,7 +294,7 @@ def limits(args, measured):
 
 def conclusions(args, measured):
     said = {line: one.sentence() for line, one in limits(args, measured).items()}
-    return scaling.conclusions(measured, args.seeds, said) + open_loop.sentences(of_open_loop(args)) + predicted.sentences(measured) if measured else []
+    return scaling.conclusions(measured, args.seeds, said) + scaling.stopped(measured, args.until, args.most_seeds) + open_loop.sentences(of_open_loop(args)) + predicted.sentences(measured) if measured else []
 
 
 def derived(args, measured):

@@ -193,6 +193,30 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(points["fixed", 1]["read_mean_us"], 2 * points["growing", 1]["read_mean_us"], "four threads wait for one worker")
         self.assertIn("mcs fixed, costs default: 4 workers reach", self.printed)
 
+    def test_seeds_stop_early_where_they_agree(self):
+        found = self.run_once("--workers", "1,8", "--locks", "mcs", "--granularity", "global", "--case", "locks-only", "--until", "1%", "--most-seeds", "4", "--seeds", "5,1")
+        from common.elasticity import Interval
+        one, eight = found["points"]
+        for p in (one, eight):
+            self.assertEqual([p["seeds"]] * 2, [len(p["kiops_by_seed"]), len(p["digests"])])
+            spans = [Interval(p["kiops_by_seed"][:n]) for n in range(2, p["seeds"] + 1)]
+            self.assertTrue(all(span.half > 0.01 * span.mean for span in spans[:-1]), "no seed too many")
+            self.assertTrue(p["seeds"] == 4 or spans[-1].half <= 0.01 * spans[-1].mean, "nor too few")
+            self.assertTrue(re.search(rf"mcs +global +{p['workers']} +completion +[0-9,.]+ +{p['seeds']} ", self.printed), self.printed)
+        self.assertGreater(max(one["seeds"], eight["seeds"]), 2)
+        said, = (line for line in found["conclusions"] if line.startswith("Seeds ended"))
+        self.assertIn(f"reached 1 % to each side: {min(one['seeds'], eight['seeds'])} to", said)
+        again = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "global", "--case", "locks-only", "--seeds", "5,1,2,3", "--no-pictures")["points"][0]
+        self.assertEqual(again["digests"][:eight["seeds"]], eight["digests"], "the same seeds in the same order as without an early stop")
+
+    def test_early_stop_is_asked_for_soundly(self):
+        for words, said in ((("--until", "0%"), "'0%' is not a percentage"), (("--until", "x"), "'x' is not a percentage"), (("--most-seeds", "5"), "name that, too"),
+                            (("--until", "2%", "--seeds", "1"), "two seeds or more to begin with"), (("--until", "2", "--most-seeds", "3", "--seeds", "1,2,3,4"), "are fewer than --seeds"),
+                            (("--until", "2", "--engine", "snakemake"), "leave one out")):
+            run = study("lock-scaling", "unused", *words)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(said, run.stderr)
+
     def test_open_loop(self):
         found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "global", "--load", "open", "--case", "locks-only", "--seeds", "1,2")
         (point,), opened = found["points"], found["open_loop"]
