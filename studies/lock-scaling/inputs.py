@@ -62,6 +62,8 @@ def without_nulls(values):
 def device_of(args, kind, granularity, workers, costs, architecture):
     device = without_nulls(runs.merged(runs.load_yaml("devices", args.device), case_of(args, "device")))
     device = runs.merged(device, {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
+    if device.get("conventional", {}).get("frontiers"): # no more of them than workers are allowed
+        device["conventional"]["frontiers"] = min(workers, device["conventional"]["frontiers"])
     if architecture != "pipeline":
         device["harts"]["architecture"] = architecture
     elif args.hil > 1:

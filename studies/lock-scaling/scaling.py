@@ -130,18 +130,39 @@ def growth(name, line, limit=None):
     return out + (f" With {most}: {limit}" if limit else "")
 
 
-def gains(measured, most):
-    """What dividing the one lock does at the most workers: the same seeds with other locks, and nothing else changed. Most gain first."""
+def divisions(measured, most):
+    """(interval of the gain, line), most gain first: what dividing the one lock does at the most workers; the same seeds with other locks, and nothing
+    else changed."""
     at_most, found = {line_of(key): p for key, p in measured.items() if Key(*key).workers == most}, []
     for line, p in at_most.items():
         one = at_most.get(line._replace(granularity="global"))
         if line.granularity in DIVIDED and one:
             found.append((Interval([a / b for a, b in zip(p["kiops_by_seed"], one["kiops_by_seed"])]), line))
-    return [gained(gain, line, most) for gain, line in sorted(found, key=lambda item: -item[0].mean)]
+    return sorted(found, key=lambda item: -item[0].mean)
 
 
-def gained(gain, line, most):
-    verdict = ("the one lock is the limit" if gain.low > LIMITS else "that costs throughput" if gain.high < 1 else
+def blamed(measured, most):
+    """Lines of our firmware with one lock that dividing it proves to be the limit."""
+    return list(dict.fromkeys(line._replace(granularity="global") for gain, line in divisions(measured, most) if gain.low > LIMITS and line.firmware == OURS))
+
+
+def gains(measured, most, parts=None):
+    """Sentences. parts: line with one lock → what its sections and hand-overs are worth, by experiment."""
+    return [gained(gain, line, most, (parts or {}).get(line._replace(granularity="global"))) for gain, line in divisions(measured, most)]
+
+
+def worth(parts):
+    """What an experiment says of the one lock, behind "the limit"."""
+    def said(part):
+        return f"{-part.mean:.2f} % ({-part.high:.2f} to {-part.low:.2f})"
+    both = Interval([a + b for a, b in zip(*(part.values for part in parts))])
+    if both.high >= 0:
+        return ", but neither shorter sections nor quicker hand-overs prove to help, so another limit is near"
+    return f"; 1 % less time in its sections gives {said(parts[0])} more throughput, and 1 % quicker hand-overs {said(parts[1])}"
+
+
+def gained(gain, line, most, parts=None):
+    verdict = ("the one lock is the limit" + (worth(parts) if parts else "") if gain.low > LIMITS else "that costs throughput" if gain.high < 1 else
                "that is not enough" if gain.high < LIMITS else "whether that helps is not proven")
     what = ", ".join([line.kind, *[line.architecture] * (line.architecture != "pipeline"), *[f"costs {line.costs}"] * (line.costs != "default"),
                       *[f"{line.load} load"] * (line.load != GROWING), *[line.firmware] * (line.firmware != OURS)])
@@ -165,11 +186,11 @@ def side_by_side(measured):
     return out
 
 
-def conclusions(measured, seeds, limits=None):
+def conclusions(measured, seeds, limits=None, parts=None):
     """Sentences proven by their figures. limits: line → result of an experiment at its most
-    workers."""
+    workers; parts: as in gains."""
     most = max(Key(*key).workers for key in measured)
-    out = side_by_side(measured) + (gains(measured, most) if len(seeds) > 1 else [])
+    out = side_by_side(measured) + (gains(measured, most, parts) if len(seeds) > 1 else [])
     out += [growth(f"{line.name}, costs {line.costs}", points, (limits or {}).get(line)) for line, points in lines(measured).items() if len(points) > 1]
     if len(seeds) == 1:
         return out + ["One seed has no intervals, so it proves no difference, and no fall of a line (--seeds 1,2,3)."]

@@ -15,7 +15,7 @@ import open_loop  # noqa: E402
 import predicted  # noqa: E402
 import scaling  # noqa: E402
 import schema  # noqa: E402
-from common import arguments, experiment, frame, report, runs  # noqa: E402
+from common import arguments, costs, experiment, frame, report, runs  # noqa: E402
 from common.report import mean  # noqa: E402
 from common.sweep import Point, Sweep, Until, seeds_in_order  # noqa: E402
 from inputs import as_the_case_says, case_of, case_of_trace, cases, cost_models, device_of, workload_of  # noqa: E402
@@ -64,6 +64,9 @@ def options(words=None):
     p.add_argument("--explain", action="store_true",
                    help="find by experiment what limits each line at its most workers, as ./hartzone explain does with groups of costs: some "
                         "twenty more runs for each seed and line, of which there must be two or more seeds")
+    p.add_argument("--no-explain", action="store_true",
+                   help="do not test by experiment whether one lock for the whole FTL is the limit where dividing it helps (some twelve more runs for "
+                        "each such line)")
     args = checked(p, as_the_case_says(with_trace(p, arguments.parsed(p, words))))
     return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=list(dict.fromkeys((args.granularity[0], args.granularity[-1]))))
 
@@ -89,6 +92,8 @@ def checked(p, args):
         p.error(f"--load open sets think and queue_depth of all threads, and the workload {args.workload} has them under `each`: take them out there")
     if args.explain and len(set(args.seeds)) < 2:
         p.error("--explain takes two seeds or more, such as --seeds 1,2,3: one has no interval")
+    if args.explain and args.no_explain:
+        p.error("--explain asks for more experiments, --no-explain for none: leave one out")
     if args.explain and args.firmware:
         p.error("--explain finds the limits of our own firmware: leave out --firmware")
     if args.hil > 1 and "pipeline" not in args.architecture:
@@ -275,26 +280,48 @@ def facts(args):
     return {"device": args.device, "workload": str(args.trace) if args.trace else args.workload, "case": args.case}
 
 
-def explained(args, line, workers):
-    """Experiment at one point; None: some of its runs are missing."""
+def experiment_of(args, line, workers, folder):
+    """Not begun."""
     point = [line.kind, line.granularity, workers, line.costs, line.architecture]
-    options = argparse.Namespace(out=args.out / "explain" / "-".join(map(str, [*point, line.load])), seeds=args.seeds, change=10, costs="groups", resume=args.resume)
-    found = experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, line.load, 0))
-    found.run()
-    return found if found.complete() else None
+    options = argparse.Namespace(out=args.out / folder / "-".join(map(str, [*point, line.load])), seeds=args.seeds, change=10, costs="groups", resume=args.resume)
+    return experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, line.load, 0))
 
 
 def limits(args, measured):
-    """line → experiment at its most workers, if requested; made once."""
+    """line → experiment at its most workers, with --explain; made once. One that misses runs is left out."""
     if args.explain and not hasattr(args, "found_limits"):
-        found = {line: explained(args, line, points[-1][0]) for line, points in scaling.lines(measured).items()}
-        args.found_limits = {line: one for line, one in found.items() if one}
+        found = {line: experiment_of(args, line, points[-1][0], "explain") for line, points in scaling.lines(measured).items()}
+        for one in found.values():
+            one.run()
+        args.found_limits = {line: one for line, one in found.items() if one.complete()}
     return getattr(args, "found_limits", {})
 
 
+def causes(args, measured):
+    """Line with one lock → experiment about that lock, where the study would call it the limit; made once."""
+    if not hasattr(args, "found_causes"):
+        args.found_causes = {line: one for line, one in limits(args, measured).items() if line.granularity == "global"}
+        blamed = [] if args.no_explain or args.explain or len(args.seeds) < 2 else scaling.blamed(measured, max(args.workers))
+        for line in blamed:
+            one = experiment_of(args, line, max(args.workers), "cause")
+            one.run_parts((costs.SECTIONS, costs.HANDOVERS))
+            if one.complete():
+                args.found_causes[line] = one
+    return args.found_causes
+
+
+def serial(one):
+    """What the two parts of a lock's time are worth: throughput's elasticities to time in sections, and to hand-overs."""
+    return tuple(one.by_code[name]["throughput"] for name in (costs.SECTIONS, costs.HANDOVERS))
+
+
 def conclusions(args, measured):
+    if not measured:
+        return []
     said = {line: one.sentence() for line, one in limits(args, measured).items()}
-    return scaling.conclusions(measured, args.seeds, said) + scaling.stopped(measured, args.until, args.most_seeds) + open_loop.sentences(of_open_loop(args)) + predicted.sentences(measured) if measured else []
+    parts = {line: serial(one) for line, one in causes(args, measured).items()}
+    return (scaling.conclusions(measured, args.seeds, said, parts) + scaling.stopped(measured, args.until, args.most_seeds)
+            + open_loop.sentences(of_open_loop(args)) + predicted.sentences(measured))
 
 
 def derived(args, measured):
@@ -304,6 +331,8 @@ def derived(args, measured):
     models = [{**line.labels, **found} for line, found in predicted.models(measured).items()]
     return {"laws": fits, "ticket_model": models, "conclusions": conclusions(args, measured),
             "open_loop": [{**scaling.line_of(key).labels, "workers": scaling.Key(*key).workers, "share": share, **p} for (key, share), p in of_open_loop(args).items()],
+            "causes": [{**line.labels, **dict(zip(("sections", "handovers"), (part.facts() for part in serial(one))))}
+                       for line, one in causes(args, measured).items()],
             "explained": [{**line.labels, **one.facts()} for line, one in limits(args, measured).items()]}
 
 
