@@ -73,7 +73,12 @@ class LockScaling(unittest.TestCase):
         for line in found["conclusions"]:
             self.assertTrue(html.escape(line) in self.page, line)
             self.assertIn(f"- {line}\n", self.printed)
-        self.assertEqual(self.page.count("<svg"), 3 + 2 * 2, "curves, stacks, laws, and of each line its ledger and hand-overs")
+        self.assertEqual(self.page.count("<svg"), 3 + 3 * 2, "curves, stacks, laws, and of each line its ledger, graph and hand-overs")
+        for edge in ledger["graph"]:
+            self.assertGreaterEqual(self.page.count(f"<!-- {edge['waiter']} -->"), 1, "a name on the left")
+            self.assertIn(f"<!-- {edge['holder']} -->", self.page)
+        self.assertEqual(len({(e["waiter"], e["holder"], e["class"]) for e in ledger["graph"]}), len(ledger["graph"]))
+        self.assertIn("<!-- class zone -->", self.page)
         self.assertGreater({c["class"]: c["acquisitions"] for c in ledger["logical"]}["completion"], 0)
         for of_role in ledger["work"].values():
             self.assertAlmostEqual(sum(of_role.values()), 1.0, places=9)
@@ -106,6 +111,14 @@ class LockScaling(unittest.TestCase):
         for head in ("held ns", "between ns", "hand-over ns", "acquisitions", "ticket model"):
             self.assertTrue(f"<th>{head}</th>" in self.page, head)
         self.assertIn("  ticket model  ", self.printed)
+
+    def test_the_graph_of_waits_adds_up_places_of_a_function(self):
+        from common import readme
+        ledger = readme.module("lock-scaling").ledger
+        pairs = [("read_run+0x10 (f.c:1)", "write_run+0x2", "zone", 2, 50), ("read_run+0x20", "write_run+0x4", "zone", 3, 60), ("read_run+0x10", "write_run+0x2", "l2p", 1, 200)]
+        blame = [dict(zip(("waiter", "holder", "class", "waits", "wait_ns"), pair)) for pair in pairs]
+        self.assertEqual(ledger.edges(blame), [{"waiter": "read_run", "holder": "write_run", "class": "l2p", "waits": 1, "wait_ns": 200},
+                                               {"waiter": "read_run", "holder": "write_run", "class": "zone", "waits": 5, "wait_ns": 110}])
 
     def test_no_curve_no_model(self):
         found = self.run_once("--workers", "2", "--locks", "ticket")
@@ -176,7 +189,7 @@ class LockScaling(unittest.TestCase):
         self.assertIn("that is not enough", said([1.0, 2.0], [1.0, 2.0]))
         self.assertIn("that costs throughput", said([1.0, 2.0], [0.9, 1.8]))
         from common.elasticity import Interval
-        self.assertEqual(scaling.worth((Interval([-0.6, -0.62]), Interval([-0.1, -0.11])))[:56], "; 1 % less time in its sections gives 0.61 % (0.48 to 0.7")
+        self.assertEqual(scaling.worth((Interval([-0.6, -0.62]), Interval([-0.1, -0.11])))[:57], "; 1 % less time in its sections gives 0.61 % (0.48 to 0.7")
         self.assertIn("so another limit is near", scaling.worth((Interval([-0.1, 0.1]), Interval([-0.1, 0.0]))))
         measured = {("mcs", way, 4, "default", "pipeline", "growing", image): {"kiops_by_seed": kiops}
                     for image in ("firmware", "mine") for way, kiops in (("global", [1.0, 2.0]), ("class", [1.0, 2.0]), ("fine", [2.0, 4.0]))}
