@@ -51,8 +51,9 @@ def options(words=None):
     p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
                    help="what the workers meet at: locks-only (reads on a device that does not queue; compares granularities with 1 to 16 "
                         "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), "
-                        "block-reads (from a block namespace), zipf (the same, from popular places), block-trace and zoned-trace (devices for --trace), "
-                        "as the files in studies/lock-scaling/cases have it")
+                        "block-reads (from a block namespace), zipf (the same, from popular places), writes-random, writes-mixed, writes-zones and "
+                        "writes-overwrite (on flash that is fast for them), block-trace and zoned-trace (devices for --trace), as the files in "
+                        "studies/lock-scaling/cases have it")
     arguments.add_path(p, "--trace", None, "FILE",
                        "replay this trace, of any format that ./hartzone trace reads, instead of a workload: as many threads share it as there are "
                        "host threads. Without --case the device is that of the case block-trace or, for operations on zones, zoned-trace. A seed then "

@@ -332,6 +332,25 @@ class LockScaling(unittest.TestCase):
         even = self.run_once("--workers", "8", "--locks", "mcs", "--case", "block-reads", "--granularity", "fine", "--no-pictures")["points"][0]
         self.assertGreater(fine["time"]["spin zone"], 1.2 * even["time"]["spin zone"], "even a lock for each object has popular ones")
 
+    def test_writes_scale_as_the_readme_has_it(self):
+        text = (TOP / "studies/lock-scaling/README.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `(writes-\w+)`: .* \| ([0-9.]+) \(([0-9.]+) to ([0-9.]+)\) \|$", text, re.M)
+        self.assertEqual(len(rows), 4)
+        for case, times, low, high in rows:
+            with self.subTest(case):
+                one, twelve = self.run_once("--case", case, "--seeds", "1", "--no-pictures")["points"]
+                self.assertAlmostEqual(twelve["kiops"] / one["kiops"] / float(times), 1, delta=0.12)
+                self.assertTrue(float(low) <= float(times) <= float(high))
+                if case == "writes-overwrite":
+                    backing, = (c for c in twelve["ledger"]["logical"] if c["class"] == "backing")
+                    writes, = (r for r in twelve["ledger"]["requests"] if (r["kind"], r["slice"]) == ("write", "all"))
+                    self.assertGreater(backing["contended"], 1000)
+                    self.assertGreater(writes["logical"], 0.5 * writes["cycles"], "writes wait for an erased superblock")
+                    self.assertGreater(twelve["busy"]["worker"], 2 * (1 - twelve["time"]["idle"]), "one worker collects for all")
+                else:
+                    self.assertGreater(float(low), 10)
+                    self.assertGreater(twelve["kiops"], 10 * one["kiops"])
+
     def test_traces(self):
         for name, case in (("git", "block-trace"), ("rocksdb-fillseq", "zoned-trace")):
             with self.subTest(name):
