@@ -339,7 +339,8 @@ class LockScaling(unittest.TestCase):
         for case, times, low, high in rows:
             with self.subTest(case):
                 one, twelve = self.run_once("--case", case, "--seeds", "1", "--no-pictures")["points"]
-                self.assertAlmostEqual(twelve["kiops"] / one["kiops"] / float(times), 1, delta=0.12)
+                near = 0.25 if case == "writes-overwrite" else 0.12 # half of the commands, and more of them before the first collections
+                self.assertAlmostEqual(twelve["kiops"] / one["kiops"] / float(times), 1, delta=near)
                 self.assertTrue(float(low) <= float(times) <= float(high))
                 if case == "writes-overwrite":
                     backing, = (c for c in twelve["ledger"]["logical"] if c["class"] == "backing")
