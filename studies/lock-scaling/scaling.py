@@ -154,7 +154,8 @@ def gains(measured, most, parts=None):
 def worth(parts):
     """What an experiment says of the one lock, behind "the limit"."""
     def said(part):
-        return f"{-part.mean:.2f} % ({-part.high:.2f} to {-part.low:.2f})"
+        mean, low, high = (f"{round(-end, 2) + 0.0:.2f}" for end in (part.mean, part.high, part.low)) # no -0.00
+        return f"{mean} % ({low} to {high})"
     both = Interval([a + b for a, b in zip(*(part.values for part in parts))])
     if both.high >= 0:
         return ", but neither shorter sections nor quicker hand-overs prove to help, so another limit is near"
