@@ -307,7 +307,7 @@ class LockScaling(unittest.TestCase):
         run = study("lock-scaling", "unused", "--explain")
         self.assertEqual(run.returncode, 2)
         self.assertIn("--explain takes two seeds or more", run.stderr)
-        run = study("lock-scaling", "unused", "--explain", "--no-explain")
+        run = study("lock-scaling", "unused", "--seeds", "1,2", "--explain", "--no-explain")
         self.assertEqual(run.returncode, 2)
         self.assertIn("leave one out", run.stderr)
 
