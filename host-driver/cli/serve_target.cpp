@@ -62,7 +62,9 @@ std::string wrong_host(const std::string &name)
 {
 	const bool legal = name.starts_with("nqn.") && name.size() <= longest_name &&
 			   std::ranges::all_of(name, [](char c) { return c > ' ' && c < 0x7f; });
-	return legal ? "" : "takes the NQN of a host, as /etc/nvme/hostnqn has it, such as nqn.2014-08.org.nvmexpress:uuid:…, not '" + name + "'";
+	return legal ? ""
+		     : "takes the NQN of a host, as /etc/nvme/hostnqn has it, such as nqn.2014-08.org.nvmexpress:uuid:…, not '" + name +
+			       "'";
 }
 
 std::unique_ptr<fabrics::Recorder> recorder_of(const TargetFlags &flags, const Machine &machine)
@@ -231,9 +233,10 @@ std::vector<std::string> ServeTarget::settings() const
 std::string ServeTarget::text() const
 {
 	const fabrics::Access &access = subsystem_->options().access;
-	const std::string keys = std::string(access.key ? " --dhchap-secret KEY" : "") + (access.target_key ? " --dhchap-ctrl-secret KEY" : "");
-	return "an NVMe/TCP target is at " + address().host + ", port " + std::to_string(address().port) + ":\n  " + connect_line() + keys + "\n" +
-	       fabrics::linux_text(subsystem_->exports(), controller_.machine().config());
+	const std::string keys = std::string(access.key ? " --dhchap-secret KEY" : "") +
+				 (access.target_key ? " --dhchap-ctrl-secret KEY" : "");
+	return "an NVMe/TCP target is at " + address().host + ", port " + std::to_string(address().port) + ":\n  " + connect_line() + keys +
+	       "\n" + fabrics::linux_text(subsystem_->exports(), controller_.machine().config());
 }
 
 void ServeTarget::run(const std::function<bool()> &stopped) { server_.run(*backend_, subsystem_, stopped); }

@@ -137,7 +137,8 @@ Bytes Authentication::challenge_message() const
 {
 	const AuthHead head{auth_dhchap, auth_challenge, 0, transaction_};
 	const Bytes &value = exchange_->public_value();
-	return message_of(AuthChallenge{head, static_cast<uint8_t>(challenge_.size()), 0, hash_, group_, static_cast<uint16_t>(value.size()), sequence_},
+	return message_of(AuthChallenge{head, static_cast<uint8_t>(challenge_.size()), 0, hash_, group_,
+					static_cast<uint16_t>(value.size()), sequence_},
 			  {challenge_, value});
 }
 
@@ -165,9 +166,7 @@ void Authentication::delivered()
 		done_ |= answer_.empty();
 		state_ = answer_.empty() ? State::idle : State::success2_wanted;
 		return;
-	default:
-		done_ = false;
-		state_ = State::failed;
+	default: done_ = false; state_ = State::failed;
 	}
 }
 

@@ -226,10 +226,12 @@ bool HostController::authenticates() const
 
 void HostController::end_unauthenticated(Clock::time_point now)
 {
+	const auto subsystem = subsystem_.lock();
 	const auto self = shared_from_this();
 	const auto all = queues_;
 	for (const auto &[qid, queue] : all)
-		if (queue.authentication && queue.authentication->unfinished() && now - queue.begun > authentication_limit)
+		if (queue.authentication && queue.authentication->unfinished() &&
+		    now - queue.begun > subsystem->options().authentication_limit)
 			if (const auto connection = queue.connection.lock())
 				connection->end("its host did not authenticate");
 }
@@ -277,8 +279,8 @@ void HostController::execute(Connection &connection, const ExchangePtr &exchange
 {
 	heard_ = Clock::now();
 	const auto authentication = queues_.at(connection.qid()).authentication;
-	const bool proves = exchange->sqe.opcode == opcode_fabrics && (fabrics_type(exchange->sqe) == type_auth_send ||
-									fabrics_type(exchange->sqe) == type_auth_receive);
+	const bool proves = exchange->sqe.opcode == opcode_fabrics &&
+			    (fabrics_type(exchange->sqe) == type_auth_send || fabrics_type(exchange->sqe) == type_auth_receive);
 	if (authentication && proves)
 		return authenticate(connection, exchange, *authentication);
 	if (authentication && !authentication->done())

@@ -20,11 +20,12 @@ namespace hz::fabrics {
 class HostController;
 
 struct SubsystemOptions {
-	std::string name;               // its NQN
-	std::string address, service;   // where hosts find it, for discovery
-	uint16_t queues = 64;           // I/O queues of a controller
-	const hz_device_config *device; // lives as long
-	Access access = {};             // hosts that may connect, and their key
+	std::string name;                                                         // its NQN
+	std::string address, service;                                             // where hosts find it, for discovery
+	uint16_t queues = 64;                                                     // I/O queues of a controller
+	const hz_device_config *device;                                           // lives as long
+	Access access = {};                                                       // hosts that may connect, and their key
+	std::chrono::milliseconds authentication_limit = std::chrono::minutes(2); // of a queue, after Connect
 };
 
 class Subsystem final : public CommandSink, public std::enable_shared_from_this<Subsystem> {
@@ -73,8 +74,6 @@ private:
 
 class HostController final : public CommandSink, public std::enable_shared_from_this<HostController> {
 public:
-	static constexpr std::chrono::seconds authentication_limit{120};
-
 	HostController(std::weak_ptr<Subsystem> subsystem, uint16_t id, bool discovery, const ConnectFields &fields,
 		       const ConnectData &data);
 

@@ -159,8 +159,8 @@ std::string SharedKey::text() const
 	Bytes whole = bytes_;
 	append_number(whole, crc32(bytes_));
 	std::string out(whole.size() / 3 * 4 + 5, '\0');
-	out.resize(static_cast<size_t>(
-		EVP_EncodeBlock(reinterpret_cast<unsigned char *>(out.data()), raw(std::span<const std::byte>(whole)), static_cast<int>(whole.size()))));
+	out.resize(static_cast<size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char *>(out.data()),
+						       raw(std::span<const std::byte>(whole)), static_cast<int>(whole.size()))));
 	forget(whole);
 	return std::string(key_prefix) + "0" + std::to_string(hash_) + ":" + out + ":";
 }

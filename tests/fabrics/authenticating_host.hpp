@@ -29,7 +29,8 @@ public:
 		std::copy(hashes.begin(), hashes.end(), one.hash);
 		std::copy(groups.begin(), groups.end(), one.group);
 		Bytes out(sizeof(fabrics::AuthNegotiate) + sizeof(one));
-		fabrics::write_record(std::span(out), fabrics::AuthNegotiate{{fabrics::auth_common, fabrics::auth_negotiate, 0, transaction}, 0, 1});
+		fabrics::write_record(std::span(out),
+				      fabrics::AuthNegotiate{{fabrics::auth_common, fabrics::auth_negotiate, 0, transaction}, 0, 1});
 		fabrics::write_record(std::span(out), one, sizeof(fabrics::AuthNegotiate));
 		return out;
 	}
@@ -43,12 +44,14 @@ public:
 		if (!exchange.agree(rest.subspan(head.hash_bytes, head.dh_bytes)))
 			throw std::runtime_error("the target's DH value is none");
 		const Bytes key = key_.transformed(host_), augmented = exchange.augmented(head.hash, rest.first(head.hash_bytes));
-		const Bytes response =
-			fabrics::ChallengeResponse{head.hash, key, augmented, head.sequence, transaction, "HostHost", host_, target_}.value();
+		const Bytes response = fabrics::ChallengeResponse{head.hash,   key,        augmented, head.sequence,
+								  transaction, "HostHost", host_,     target_}
+					       .value();
 		const Bytes own = target_key_ ? fabrics::unforeseen(head.hash_bytes) : Bytes(head.hash_bytes);
 		if (target_key_) {
 			const Bytes target_key = target_key_->transformed(target_), ours = exchange.augmented(head.hash, own);
-			expected_ = fabrics::ChallengeResponse{head.hash, target_key, ours, 77, transaction, "Controller", target_, host_}.value();
+			expected_ = fabrics::ChallengeResponse{head.hash, target_key, ours, 77, transaction, "Controller", target_, host_}
+					    .value();
 		}
 		fabrics::AuthReply said{};
 		said.head = {fabrics::auth_dhchap, fabrics::auth_reply, 0, transaction};
@@ -80,7 +83,10 @@ public:
 	{
 		return Initiator::command(fabrics::opcode_fabrics, fabrics::type_auth_send, words, static_cast<uint32_t>(message.size()));
 	}
-	static nvme_sqe receive(uint32_t bytes) { return Initiator::command(fabrics::opcode_fabrics, fabrics::type_auth_receive, words, bytes); }
+	static nvme_sqe receive(uint32_t bytes)
+	{
+		return Initiator::command(fabrics::opcode_fabrics, fabrics::type_auth_receive, words, bytes);
+	}
 
 	// The whole exchange on a connected queue; false: the target refuses.
 	bool prove(Initiator &queue)
@@ -98,7 +104,8 @@ public:
 	}
 
 private:
-	static constexpr uint32_t words = uint32_t(fabrics::auth_protocol) << 24 | uint32_t(fabrics::auth_specific) << 16 | fabrics::auth_specific << 8;
+	static constexpr uint32_t words = uint32_t(fabrics::auth_protocol) << 24 | uint32_t(fabrics::auth_specific) << 16 |
+					  fabrics::auth_specific << 8;
 
 	Bytes short_message(uint8_t type, uint8_t id, size_t bytes) const
 	{

@@ -42,13 +42,12 @@ constexpr const char *target_responses[] = {
 	"2e2bf26f71b360c4f0046c9910afcd47cfd8c45476bc1f7c5a9228011f6b0931efbedcaaadeab547b23a2a7d81bfc3ff65e646966b4711335e91006b806cd35c",
 };
 // ffdhe2048 (RFC 7919), from its formula 2^2048 - 2^1984 + ([2^1918 e] + 560316) 2^64 - 1.
-constexpr const char *prime =
-	"FFFFFFFFFFFFFFFFADF85458A2BB4A9AAFDC5620273D3CF1D8B9C583CE2D3695A9E13641146433FBCC939DCE249B3EF9"
-	"7D2FE363630C75D8F681B202AEC4617AD3DF1ED5D5FD65612433F51F5F066ED0856365553DED1AF3B557135E7F57C935"
-	"984F0C70E0E68B77E2A689DAF3EFE8721DF158A136ADE73530ACCA4F483A797ABC0AB182B324FB61D108A94BB2C8E3FB"
-	"B96ADAB760D7F4681D4F42A3DE394DF4AE56EDE76372BB190B07A7C8EE0A6D709E02FCE1CDF7E2ECC03404CD28342F61"
-	"9172FE9CE98583FF8E4F1232EEF28183C3FE3B1B4C6FAD733BB5FCBC2EC22005C58EF1837D1683B2C6F34A26C1B2EFFA"
-	"886B423861285C97FFFFFFFFFFFFFFFF";
+constexpr const char *prime = "FFFFFFFFFFFFFFFFADF85458A2BB4A9AAFDC5620273D3CF1D8B9C583CE2D3695A9E13641146433FBCC939DCE249B3EF9"
+			      "7D2FE363630C75D8F681B202AEC4617AD3DF1ED5D5FD65612433F51F5F066ED0856365553DED1AF3B557135E7F57C935"
+			      "984F0C70E0E68B77E2A689DAF3EFE8721DF158A136ADE73530ACCA4F483A797ABC0AB182B324FB61D108A94BB2C8E3FB"
+			      "B96ADAB760D7F4681D4F42A3DE394DF4AE56EDE76372BB190B07A7C8EE0A6D709E02FCE1CDF7E2ECC03404CD28342F61"
+			      "9172FE9CE98583FF8E4F1232EEF28183C3FE3B1B4C6FAD733BB5FCBC2EC22005C58EF1837D1683B2C6F34A26C1B2EFFA"
+			      "886B423861285C97FFFFFFFFFFFFFFFF";
 
 std::string hex(std::span<const std::byte> bytes)
 {
@@ -269,7 +268,8 @@ TEST_F(Messages, NegotiationsThatCannotBe)
 
 TEST_F(Messages, AnotherKeyOrNameFails)
 {
-	HostAuthenticator stranger(other_key, host_name, target_name), renamed(keys[1], "nqn.else", target_name), elsewhere(keys[1], host_name, "nqn.x");
+	HostAuthenticator stranger(other_key, host_name, target_name), renamed(keys[1], "nqn.else", target_name),
+		elsewhere(keys[1], host_name, "nqn.x");
 	for (HostAuthenticator *one : {&stranger, &renamed, &elsewhere}) {
 		Authentication fresh(access, host_name, target_name);
 		fresh.receive(one->negotiate());
@@ -376,12 +376,14 @@ TEST_F(Messages, AQueueMayProveItsKeyAgain)
 // A target, and hosts on sockets.
 class GuardedTarget : public testing::Test, protected TargetRig {
 protected:
-	GuardedTarget() : TargetRig(guarded()) {}
-	static Access guarded()
+	explicit GuardedTarget(std::chrono::milliseconds limit = std::chrono::minutes(2)) : TargetRig(guarded(limit)) {}
+	static SubsystemOptions guarded(std::chrono::milliseconds limit)
 	{
-		Access access = access_by(keys[1], keys[2]);
-		access.hosts = {host_name, "nqn.other"};
-		return access;
+		SubsystemOptions options{};
+		options.access = access_by(keys[1], keys[2]);
+		options.access.hosts = {host_name, "nqn.other"};
+		options.authentication_limit = limit;
+		return options;
 	}
 	HostAuthenticator right{keys[1], host_name, target_name};
 };
@@ -464,6 +466,19 @@ TEST_F(GuardedTarget, DiscoveryIsForAllowedHostsWithoutAKey)
 	EXPECT_EQ(allowed.run(Initiator::command(NVME_ADMIN_GET_LOG_PAGE, 0, log_discovery | 255u << 16), {}, 1024).status, 0);
 	other.set_up();
 	EXPECT_EQ(other.connect(0).status, status_connect_host);
+}
+
+class HastyTarget : public GuardedTarget {
+protected:
+	HastyTarget() : GuardedTarget(std::chrono::milliseconds(1)) {}
+};
+
+TEST_F(HastyTarget, EndsAQueueThatDoesNotAuthenticateInTime)
+{
+	auto idle = host();
+	idle.set_up();
+	EXPECT_EQ(idle.connect(0).status, 0);
+	EXPECT_FALSE(idle.hung_up().status());
 }
 
 TEST(OpenTarget, KnowsNoAuthentication)

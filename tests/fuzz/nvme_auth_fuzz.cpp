@@ -53,8 +53,14 @@ Bytes reply_to(const Bytes &challenge, const SharedKey &key, bool mutual)
 	said.mutual = mutual;
 	said.sequence = 5;
 	said.dh_bytes = head.dh_bytes;
-	const Bytes response = ChallengeResponse{head.hash, own, std::span(challenge).subspan(sizeof(head), head.hash_bytes), head.sequence,
-						 head.head.transaction, "HostHost", "nqn.host", "nqn.target"}
+	const Bytes response = ChallengeResponse{head.hash,
+						 own,
+						 std::span(challenge).subspan(sizeof(head), head.hash_bytes),
+						 head.sequence,
+						 head.head.transaction,
+						 "HostHost",
+						 "nqn.host",
+						 "nqn.target"}
 				       .value();
 	Bytes out(sizeof(said));
 	write_record(std::span(out), said);
@@ -112,7 +118,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		case 2:
 			message.resize(16);
-			write_record(std::span(message), AuthHead{auth_dhchap, auth_success2, 0, challenge.empty() ? uint16_t(0) : read_record<AuthHead>(challenge).transaction});
+			write_record(std::span(message),
+				     AuthHead{auth_dhchap, auth_success2, 0,
+					      challenge.empty() ? uint16_t(0) : read_record<AuthHead>(challenge).transaction});
 			break;
 		case 3: // noise
 			for (uint8_t left = script.byte() % 64; left; left--)
@@ -133,7 +141,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			const uint8_t by = script.byte();
 			const size_t at = script.byte() % message.size();
 			message[at] ^= std::byte(by);
-			whole = whole && (!by || at < sizeof(AuthReply) || at >= sizeof(AuthReply) + read_record<AuthChallenge>(challenge).hash_bytes);
+			whole = whole && (!by || at < sizeof(AuthReply) ||
+					  at >= sizeof(AuthReply) + read_record<AuthChallenge>(challenge).hash_bytes);
 		}
 		const bool open = !challenge.empty();
 		queue.receive(message);

@@ -227,7 +227,8 @@ void act(Host &host, Script &script)
 		sqe.flags = psdt_sgl;
 		sqe.cid = script.byte();
 		sqe.nsid = kind & 8 ? type_auth_send : type_auth_receive;
-		sqe.cdw10 = script.byte() % 8 ? uint32_t(auth_protocol) << 24 | uint32_t(auth_specific) << 16 | auth_specific << 8 : script.word();
+		sqe.cdw10 = script.byte() % 8 ? uint32_t(auth_protocol) << 24 | uint32_t(auth_specific) << 16 | auth_specific << 8
+					      : script.word();
 		const Bytes data = script.bytes(kind & 8 ? 200 : 0);
 		sqe.cdw11 = script.byte() % 4 ? static_cast<uint32_t>(kind & 8 ? data.size() : 4096) : script.word();
 		pdus++;
@@ -283,7 +284,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (state && state != 4)
 		host.set_up(choice);
 	if (state == 3)
-		host.connect(1, 2);
+		host.connect(1, guarded ? 1 : 2);
 	backend.hold(script.byte() % 8 == 0);
 	while (!script.empty() && !host.connection->ended())
 		act(host, script);
