@@ -96,7 +96,9 @@ void TargetFlags::add_to(CLI::App &command)
 		"127.0.0.1:4420; port 0 is any that is free. E.g. --nvme-tcp 127.0.0.1:0",
 		take);
 	const std::vector<CLI::Option *> before = command.get_options();
-	add_flag(command, "--open", open, "Whoever reaches the address may read and write: needed for one that is not of this host alone");
+	add_flag(
+		command, "--open", open,
+		"Whoever reaches the address may read and write. One that is not of this host alone needs this, or --allow-host and --dhchap-secret");
 	add_access(command);
 	add_option(command, "--name", "WORD",
 		   "The last part of the target's name, and of its disks' ids. Default: the device's name. E.g. --name left",
@@ -127,11 +129,11 @@ void TargetFlags::add_access(CLI::App &command)
 			     access.hosts.insert(text);
 			     return wrong_host(text);
 		     });
-	add_option(command, "--dhchap-secret", "KEY|FILE",
+	add_option(command, "--dhchap-secret", "FILE|KEY",
 		   "The key that hosts must have (DH-HMAC-CHAP), as nvme gen-dhchap-key makes it, or a file with it. Default: "
 		   "$HARTZONE_DHCHAP_SECRET. E.g. --dhchap-secret host.key",
 		   [this](const std::string &text) { return take_key(access.key, text); });
-	add_option(command, "--dhchap-ctrl-secret", "KEY|FILE",
+	add_option(command, "--dhchap-ctrl-secret", "FILE|KEY",
 		   "The key of the target, for hosts that want it to authenticate too. Default: $HARTZONE_DHCHAP_CTRL_SECRET. "
 		   "E.g. --dhchap-ctrl-secret target.key",
 		   [this](const std::string &text) { return take_key(access.target_key, text); });
