@@ -64,6 +64,18 @@ class NvmeTcp(unittest.TestCase):
         self.assertGreater(other["differ"], 0, "one worker is another device")
         self.assertIn("ended otherwise than recorded", told)
 
+    def test_admin_commands_under_load_are_repeated_in_their_place(self):
+        record = self.base / "admin.hzr"
+        said = self.serve("$load blocks; $load 2 mixed 3 8 & $load admin; $load admin; wait", "--record", record)
+        self.assertEqual(said.count("100 admin commands: all as it should be"), 2)
+        self.assertRegex(said, r"mixed, depth 8: .* 0 failed")
+        kinds = "".join(line[0] for line in record.read_text().splitlines() if line[:2] in ("s ", "a "))
+        self.assertGreater(len(re.findall("sa+s", kinds)), 10, "admin commands between I/O commands")
+        digest = re.search(r"admin.hzr: digest (\w+)", said)[1]
+        for _ in range(2):
+            same, _ = self.repeat(record)
+            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
+
     def test_its_value_may_be_left_out_in_front_of_a_command(self):
         for words in (["--nvme-tcp", "0"], ["--nvme-tcp=0"], ["--nvme-tcp", "0", "--lanes", "1"]):
             run = self.call("serve", "--device", "small", *words, "--", "sh", "-ec", "echo $HARTZONE_NVME_CONNECT")
