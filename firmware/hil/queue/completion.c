@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/completion.h"
 
+#include "boundary/boundary.h"
 #include "logical_locks.h"
 #include "lt/logical.h"
 
@@ -95,9 +96,11 @@ static void count_io(struct io_counts *counts, const struct ftl_request *req)
 	}
 }
 
+/* The entry's work, too: nothing but the entry may come behind the announcement. */
 static void tell_links(const struct ftl_request *req)
 {
 	clock_freeze();
+	boundary_work(WORK_COMPLETION, 1, 0);
 	lt_tell_links(req, req->ready_ns);
 	clock_thaw();
 }
