@@ -2,22 +2,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "boundary/boundary.h"
 
-enum { FRACTION_BITS = 16, NS_PER_US = 1000 };
+enum { NS_PER_US = 1000 };
 
 const uint16_t boundary_instructions[WORKS] = {
 	[WORK_FETCH] = 69, [WORK_COMPLETION] = 91, [WORK_DMA] = 62, [WORK_CHECKSUM] = 2519, [WORK_GUARD] = 22536, [WORK_NAND] = 577,
 };
 
 uint64_t boundary_unit[WORKS];
-
-/* Of each hart: less than a nanosecond that is not yet in its clock. */
-static uint32_t boundary_rest[HZ_MAX_HARTS];
+uint64_t boundary_rest[HZ_MAX_HARTS];
 
 static uint64_t unit_of(const struct hz_device_config *cfg, uint32_t by, enum boundary_work work)
 {
 	uint64_t cycles = (uint64_t)boundary_instructions[work] * cfg->clock.insn;
 
-	return by == HZ_BY_FIRMWARE ? (cycles * NS_PER_US << FRACTION_BITS) / cfg->clock.mhz : 0;
+	return by == HZ_BY_FIRMWARE ? (cycles * NS_PER_US << BOUNDARY_FRACTION_BITS) / cfg->clock.mhz : 0;
 }
 
 void boundary_init(const struct hz_device_config *cfg)
@@ -28,15 +26,4 @@ void boundary_init(const struct hz_device_config *cfg)
 	boundary_unit[WORK_CHECKSUM] = unit_of(cfg, cfg->checksum_by, WORK_CHECKSUM);
 	boundary_unit[WORK_GUARD] = unit_of(cfg, cfg->checksum_by, WORK_GUARD);
 	boundary_unit[WORK_NAND] = unit_of(cfg, cfg->nand_by, WORK_NAND);
-}
-
-uint64_t boundary_spend(enum boundary_work work, uint32_t units, uint64_t at_ns)
-{
-	uint32_t *rest = &boundary_rest[lt_hart_id()];
-	uint64_t spent = boundary_unit[work] * units + *rest, now_ns;
-
-	*rest = (uint32_t)(spent & ((1u << FRACTION_BITS) - 1));
-	clock_charge_ns(spent >> FRACTION_BITS);
-	now_ns = clock_frozen_ns();
-	return at_ns > now_ns ? at_ns : now_ns;
 }

@@ -26,19 +26,42 @@ enum boundary_work {
 /* Instructions of a unit; docs/internals/clock-costs.md says where they come from. */
 extern const uint16_t boundary_instructions[WORKS];
 
-/* Device time of a unit, in 2^-16 ns; 0: engines do it. For boundary_work. */
+enum { BOUNDARY_FRACTION_BITS = 16 };
+
+/* For boundary_work. Device time of a unit, in 2^-16 ns; 0: engines do it. Of each hart: what is not yet in its clock. */
 extern uint64_t boundary_unit[WORKS];
+extern uint64_t boundary_rest[HZ_MAX_HARTS];
 
 /* Before a second hart runs. */
 void boundary_init(const struct hz_device_config *cfg);
-/* For boundary_work: harts do it. */
-uint64_t boundary_spend(enum boundary_work work, uint32_t units, uint64_t at_ns);
+
+/* For boundary_work. Volatile: the address is found inside the freeze, where it costs nothing, and takes no register before. */
+static inline uint64_t boundary_unit_of(enum boundary_work work)
+{
+	const uint64_t *unit = boundary_unit;
+
+#ifdef __riscv
+	__asm__ volatile("lla %0, boundary_unit" : "=r"(unit));
+#endif
+	return unit[work];
+}
 
 /* Any hart, clock frozen, before the work takes effect; no order point. Returns when the effect can begin: at_ns, but where harts do the
- * work no sooner than it is done. What is less than a nanosecond is left to the hart's next work. */
-static inline uint64_t boundary_work(enum boundary_work work, uint32_t units, uint64_t at_ns)
+ * work no sooner than it is done. What is less than a nanosecond is left to the hart's next work. Inline: a call would have callers save
+ * registers before they freeze the clock, and engines would cost instructions. */
+static inline __attribute__((always_inline)) uint64_t boundary_work(enum boundary_work work, uint32_t units, uint64_t at_ns)
 {
-	return __builtin_expect(boundary_unit[work] != 0, 0) ? boundary_spend(work, units, at_ns) : at_ns;
+	uint64_t unit = boundary_unit_of(work), spent, now_ns;
+	uint64_t *rest;
+
+	if (__builtin_expect(!unit, 1))
+		return at_ns;
+	rest = &boundary_rest[lt_hart_id()];
+	spent = unit * units + *rest;
+	*rest = spent & ((1u << BOUNDARY_FRACTION_BITS) - 1);
+	clock_charge_ns(spent >> BOUNDARY_FRACTION_BITS);
+	now_ns = clock_frozen_ns();
+	return at_ns > now_ns ? at_ns : now_ns;
 }
 
 /* Clock frozen. Of work that this hart has done before: the same. */

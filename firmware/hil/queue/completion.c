@@ -30,7 +30,7 @@ static HZ_FROZEN __attribute__((noinline)) void post_entry(struct completion *c,
 				.sq_id = sq->id,
 				.cid = cid,
 				.status = status };
-	uint64_t now_ns = clock_frozen_ns();
+	uint64_t now_ns = boundary_work(WORK_COMPLETION, 1, clock_frozen_ns());
 
 	crossed_ns = crossed_ns > now_ns ? crossed_ns : now_ns;
 	cq->crossed_ns = crossed_ns > cq->crossed_ns ? crossed_ns : cq->crossed_ns;
@@ -96,11 +96,9 @@ static void count_io(struct io_counts *counts, const struct ftl_request *req)
 	}
 }
 
-/* The entry's work, too: nothing but the entry may come behind the announcement. */
 static void tell_links(const struct ftl_request *req)
 {
 	clock_freeze();
-	boundary_work(WORK_COMPLETION, 1, 0);
 	lt_tell_links(req, req->ready_ns);
 	clock_thaw();
 }
