@@ -30,7 +30,7 @@ static HZ_FROZEN __attribute__((noinline)) void post_entry(struct completion *c,
 				.sq_id = sq->id,
 				.cid = cid,
 				.status = status };
-	uint64_t now_ns = boundary_work(WORK_COMPLETION, 1, clock_frozen_ns());
+	uint64_t now_ns = boundary_work(WORK_COMPLETION, sq->id != 0, clock_frozen_ns());
 
 	crossed_ns = crossed_ns > now_ns ? crossed_ns : now_ns;
 	cq->crossed_ns = crossed_ns > cq->crossed_ns ? crossed_ns : cq->crossed_ns;
