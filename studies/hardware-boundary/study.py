@@ -32,7 +32,7 @@ def clock_at(cycles):
 
 def scenarios():
     """name → changes to the device."""
-    return {"as usual": {}, "all by firmware": {"hardware": dict.fromkeys(KEYS, "firmware")},
+    return {"as usual": {}, **{f"{key} by firmware": {"hardware": {key: "firmware"}} for key in KEYS}, "all by firmware": {"hardware": dict.fromkeys(KEYS, "firmware")},
             "all but checksums by firmware": {"hardware": dict.fromkeys([key for key in KEYS if key != "checksum"], "firmware")},
             "0.5 instructions a cycle": {"clock": clock_at(0.5)}, "2 instructions a cycle": {"clock": clock_at(2)},
             **{f"costs {name}": {"clock": {"preset": name}} for name in PRESETS}}
@@ -42,8 +42,9 @@ def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
     p.set_defaults(seeds=[1, 2, 3])
     arguments.add_number(p, "--workers", 2, 32, 8, "FTL workers, and host threads")
+    arguments.add_number(p, "--hil", 1, 16, 4, "harts of the host interface: one would be the limit of all")
     arguments.add_number(p, "--tsu", 1, 32, 8, "TSU harts")
-    arguments.add_number(p, "--commands", 10, 100000, 150, "reads of each thread")
+    arguments.add_number(p, "--commands", 10, 100000, 300, "reads of each thread")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     args.only = ["as usual", "all by firmware"] if args.quick else list(scenarios())
@@ -52,7 +53,7 @@ def options(words=None):
 
 def device_of(args, changes, kind, granularity):
     device = runs.merged(runs.load_yaml("devices", "lock-scaling"), {
-        "harts": {"workers": args.workers, "tsus": args.tsu},
+        "harts": {"workers": args.workers, "hils": args.hil, "tsus": args.tsu},
         "locks": {"kind": {"default": kind}, "granularity": {"l2p": None, "default": granularity}, "stats": "all"}})
     device["locks"]["granularity"].pop("l2p")
     return runs.merged(device, changes)
@@ -187,7 +188,7 @@ def derived(_, measured):
 
 
 def facts(args):
-    return {"device": "lock-scaling", "workers": args.workers, "tsus": args.tsu, "commands": args.commands}
+    return {"device": "lock-scaling", "workers": args.workers, "hils": args.hil, "tsus": args.tsu, "commands": args.commands}
 
 
 if __name__ == "__main__":
