@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_complete.h"
 
+#include "lt/native.h"
 #include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
 
@@ -121,5 +122,5 @@ HZ_FROZEN void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint
 	die_queue_ended(&tsu->rules, txn);
 	count_txn(&thread->counters, txn);
 	thread->done++;
-	lt_post(txn->owner, &txn->event, run_done);
+	lt_post(txn->owner, &txn->event, LT_CODE(run_done));
 }

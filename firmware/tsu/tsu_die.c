@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_die.h"
 
+#include "lt/native.h"
 #include "tsu/tsu_cache.h"
 #include "tsu/tsu_choice.h"
 #include "tsu/tsu_complete.h"
@@ -124,7 +125,7 @@ static void die_tell_loaded(struct wheel_node *node)
 
 	for (struct tsu_txn *txn = die->told; txn; txn = txn->next)
 		if (txn->loaded)
-			lt_post(txn->owner, &txn->crossed, run_loaded);
+			lt_post(txn->owner, &txn->crossed, LT_CODE(run_loaded));
 }
 
 /* Not if the cells take no time: then it would come after the end. A program with further passes needs its data again. */
