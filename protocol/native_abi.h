@@ -43,8 +43,10 @@ struct hz_native_header {
 /* What instructions do for the guest: the plugin's calls for the native image. `hart` is the caller's. */
 struct hz_native_services {
 	uint64_t (*load)(uint64_t hart, const uint64_t *word);
-	uint64_t (*swap)(uint64_t hart, uint64_t *word, uint64_t value, uint64_t release);
+	uint64_t (*swap)(uint64_t hart, uint64_t *word, uint64_t value);
 	uint64_t (*add)(uint64_t hart, uint64_t *word, uint64_t value);
+	uint64_t (*set)(uint64_t hart, uint64_t *word, uint64_t bits);
+	uint64_t (*mask)(uint64_t hart, uint64_t *word, uint64_t bits);
 	uint64_t (*compare_and_swap)(uint64_t hart, uint64_t *word, uint64_t old, uint64_t value); /* the value found */
 	void (*hint)(uint64_t hart, uint64_t hint);
 	void (*copy)(void *to, const void *from, uint64_t bytes);

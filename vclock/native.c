@@ -49,12 +49,12 @@ static struct vc_hart *caller(uint64_t hart)
 
 static uint64_t address_of(const uint64_t *word) { return (uintptr_t)word; }
 
-static void wrote(struct vc_hart *h, enum vc_kind kind, const uint64_t *word, bool release)
+static void wrote(struct vc_hart *h, enum vc_kind kind, const uint64_t *word)
 {
 	if (!vc_holds(h) || vc.ended)
 		return;
 	vc_frozen_access(h, kind, address_of(word));
-	vc_line_write(h, address_of(word), release);
+	vc_line_write(h, address_of(word), false); /* frozen: a release costs no other than any write */
 }
 
 static uint64_t load(uint64_t hart, const uint64_t *word)
@@ -72,27 +72,22 @@ static uint64_t load(uint64_t hart, const uint64_t *word)
 	return value;
 }
 
-static uint64_t swap(uint64_t hart, uint64_t *word, uint64_t value, uint64_t release)
-{
-	struct vc_hart *h = caller(hart);
-	uint64_t old;
-
-	vc_before(h, VC_AMO);
-	old = __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
-	wrote(h, VC_AMO, word, release);
-	return old;
-}
-
-static uint64_t add(uint64_t hart, uint64_t *word, uint64_t value)
-{
-	struct vc_hart *h = caller(hart);
-	uint64_t old;
-
-	vc_before(h, VC_AMO);
-	old = __atomic_fetch_add(word, value, __ATOMIC_ACQ_REL);
-	wrote(h, VC_AMO, word, false);
-	return old;
-}
+/* An AMO: `old` is what atomic() finds. */
+#define MODIFY(name, atomic) \
+	static uint64_t name(uint64_t hart, uint64_t *word, uint64_t value) \
+	{ \
+		struct vc_hart *h = caller(hart); \
+		uint64_t old; \
+\
+		vc_before(h, VC_AMO); \
+		old = atomic(word, value, __ATOMIC_ACQ_REL); \
+		wrote(h, VC_AMO, word); \
+		return old; \
+	}
+MODIFY(swap, __atomic_exchange_n)
+MODIFY(add, __atomic_fetch_add)
+MODIFY(set, __atomic_fetch_or)
+MODIFY(mask, __atomic_fetch_and)
 
 /* The SC of a pair: a broken reservation counts while there is an order. */
 static bool store_conditional(struct vc_hart *h, uint64_t *word, uint64_t old, uint64_t value)
@@ -116,16 +111,8 @@ static uint64_t compare_and_swap(uint64_t hart, uint64_t *word, uint64_t old, ui
 		if (seen != old)
 			return seen;
 	} while (!store_conditional(h, word, old, value));
-	wrote(h, VC_SC, word, false);
+	wrote(h, VC_SC, word);
 	return seen;
-}
-
-static void hint(uint64_t hart, uint64_t number)
-{
-	enum vc_kind kind = vc_hint_kind((uint32_t)number);
-
-	if (kind != VC_PLAIN)
-		vc_before(caller(hart), kind);
 }
 
 static void copy(void *to, const void *from, uint64_t bytes)
@@ -160,6 +147,17 @@ static uint64_t upcall(uint64_t function, const uint64_t *argument, uint64_t har
 	level->call->state = HZ_NATIVE_ASKS;
 	context_swap(NULL, &level->native.stack, level->callback);
 	return level->call->result;
+}
+
+static void hint(uint64_t hart, uint64_t number)
+{
+	enum vc_kind kind = vc_hint_kind((uint32_t)number);
+
+	if (kind != VC_PLAIN)
+		vc_before(caller(hart), kind);
+	/* QEMU may want the hart to stop, which it does in the guest's code. */
+	if (kind == VC_TAKE && !vc_holds(&vc.hart[hart]))
+		upcall(vc_symbol_value("lt_kick"), (const uint64_t[HZ_NATIVE_ARGUMENTS]){ hart }, hart);
 }
 
 /* Call a function with six arguments and the hart's number in r15. */
@@ -320,6 +318,8 @@ static bool start(const uint8_t *image, uint64_t bytes)
 	static const struct hz_native_services services = { .load = load,
 							    .swap = swap,
 							    .add = add,
+							    .set = set,
+							    .mask = mask,
 							    .compare_and_swap = compare_and_swap,
 							    .hint = hint,
 							    .copy = copy,

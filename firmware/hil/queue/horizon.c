@@ -4,6 +4,7 @@
 
 #include "hil/queue/relay.h"
 #include "lt/hart.h"
+#include "lt/native.h"
 
 /* Tournament tree. */
 
@@ -408,7 +409,10 @@ static HZ_FROZEN void horizon_rest(struct host_view *view, bool busy, uint64_t d
 {
 	struct horizon *h = horizon_of(view);
 	bool go_on = true;
+	struct hz_native_call call;
 
+	if (LT_NATIVE(call, horizon_rest, (uintptr_t)view, busy, deadline_ns))
+		return;
 	(void)busy;
 	while (go_on) {
 		uint64_t until_ns;

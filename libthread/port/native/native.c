@@ -24,8 +24,8 @@ __asm__(".section .text.native_upcall, \"ax\", @progbits\n"
 	"	lea -5(%rax), %rdi\n"
 	"	mov %rsp, %rsi\n"
 	"	mov %r15, %rdx\n"
-	"	call *native_services + 64(%rip)\n"
+	"	call *native_services + 80(%rip)\n"
 	"	add $56, %rsp\n"
 	"	ret\n"
 	".size native_upcall, . - native_upcall\n");
-HZ_ASSERT_OFFSET(struct hz_native_services, upcall, 64);
+HZ_ASSERT_OFFSET(struct hz_native_services, upcall, 80);

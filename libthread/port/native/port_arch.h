@@ -27,9 +27,11 @@ static inline struct hz_vc_slot *lt_vc_slot(void)
 }
 
 static inline uint64_t lt_load(const lt_word *w) { return native_services.load(lt_native_hart, &w->value); }
-static inline void lt_store(lt_word *w, uint64_t v) { native_services.swap(lt_native_hart, &w->value, v, true); }
-static inline uint64_t lt_swap(lt_word *w, uint64_t v) { return native_services.swap(lt_native_hart, &w->value, v, false); }
+static inline void lt_store(lt_word *w, uint64_t v) { native_services.swap(lt_native_hart, &w->value, v); }
+static inline uint64_t lt_swap(lt_word *w, uint64_t v) { return native_services.swap(lt_native_hart, &w->value, v); }
 static inline uint64_t lt_add(lt_word *w, uint64_t v) { return native_services.add(lt_native_hart, &w->value, v); }
+static inline uint64_t lt_or(lt_word *w, uint64_t v) { return native_services.set(lt_native_hart, &w->value, v); }
+static inline uint64_t lt_and(lt_word *w, uint64_t v) { return native_services.mask(lt_native_hart, &w->value, v); }
 static inline uint64_t lt_cas_seen(lt_word *w, uint64_t old, uint64_t new_)
 {
 	return native_services.compare_and_swap(lt_native_hart, &w->value, old, new_);
@@ -39,6 +41,8 @@ static inline uint64_t lt_peek(const lt_word *w) { return *(const volatile uint6
 static inline void lt_preset(lt_word *w, uint64_t v) { *(volatile uint64_t *)&w->value = v; }
 
 static inline void native_hint(enum hz_vc_hint hint) { native_services.hint(lt_native_hart, hint); }
+
+#define LT_VC_HINT(imm) native_hint(imm)
 
 static inline bool clock_is_virtual(void) { return true; }
 static inline void clock_freeze(void) {} /* it is frozen, */
@@ -80,7 +84,12 @@ static inline uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
 	return *(volatile uint64_t *)&slot->arg1;
 }
 
-/* Only code that waits for other harts has these, and code of hardware never does. */
+/* Code of hardware neither waits for other harts nor tells the progress of a request: the link fails where it does. */
+void lt_tell_had(unsigned logical_lock);
+void lt_tell_request(enum hz_vc_hint event, const void *request);
+void lt_tell_links(const void *request, uint64_t until_ns);
+void lt_tell_flash_read(const void *request, uint64_t begin_ns, uint64_t cells_end_ns, uint64_t end_ns);
+void clock_charge_ns(uint64_t ns);
 uint64_t lt_spin_while(const lt_word *w, uint64_t value);
 void lt_relax(void);
 
