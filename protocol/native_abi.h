@@ -18,6 +18,12 @@
 
 enum { HZ_NATIVE_ARGUMENTS = 6 };
 
+enum hz_native_level {
+	HZ_NATIVE_NOTHING,
+	HZ_NATIVE_HARDWARE, /* functions that never thaw the clock */
+	HZ_NATIVE_ALL,      /* … and those that ask the guest for decisions, at another depth of its stack than its own code would */
+};
+
 /* A call, either way; in guest RAM. Arguments and results are integers or pointers. */
 enum hz_native_state {
 	HZ_NATIVE_ASKED = 1, /* the guest asks for `function` */

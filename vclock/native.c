@@ -310,7 +310,7 @@ static bool put_stubs(const struct hz_native_header *header)
 
 static bool wanted(void)
 {
-	return vc.options.native && !vc.options.data && !vc.options.race_check && !vc.options.profile && !vc.options.count_each;
+	return vc.options.native && !vc.options.race_check && !vc.options.profile && !vc.options.count_each;
 }
 
 static bool start(const uint8_t *image, uint64_t bytes)
@@ -336,10 +336,10 @@ static bool start(const uint8_t *image, uint64_t bytes)
 	return header && header->magic == HZ_NATIVE_MAGIC && put_stubs(header);
 }
 
-static void serve(bool can)
+static void serve(enum hz_native_level level)
 {
 	for (unsigned i = 0; i < vc.harts; i++)
-		vc.hart[i].slot->native = can;
+		vc.hart[i].slot->native = level;
 }
 
 void vc_native_start(void)
@@ -350,7 +350,7 @@ void vc_native_start(void)
 	if (!is_image(image, bytes))
 		return;
 	if (start(image, bytes))
-		serve(true);
+		serve(vc.options.data ? HZ_NATIVE_HARDWARE : HZ_NATIVE_ALL);
 	else
 		vc_say("hardware is emulated: addresses of the guest are taken in this process");
 }
@@ -361,7 +361,7 @@ void vc_native_window(uint64_t guest, uint64_t bytes, uint64_t file)
 
 	if (!vc.hart[0].slot->native || !path || !bytes || place_file(guest, bytes, path))
 		return;
-	serve(false);
+	serve(HZ_NATIVE_NOTHING);
 	vc_say("hardware is emulated: the address of %s is taken in this process", path);
 }
 

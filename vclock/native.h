@@ -2,8 +2,9 @@
  *
  * A call runs on a stack of its own, so that it can leave QEMU's callback half way: to ask a function of the guest, whose instructions
  * count, or because its hart waits. The clock is frozen all the while, so a call costs what the same code costs in instructions: nothing.
- * Without it (option native=off, another processor, an address that is taken) the guest runs the code itself. So it does where the
- * number or the place of its accesses matters: with data, race-check, profile or count=insn. */
+ * Without it (option native=off, another processor, an address that is taken) the guest runs the code itself. So it does where
+ * each access or instruction of frozen code matters: with race-check, profile or count=insn. With data it runs code that asks for
+ * decisions, since the lines of the stack matter that these use. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_NATIVE_H
 #define VCLOCK_NATIVE_H

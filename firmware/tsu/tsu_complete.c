@@ -97,7 +97,10 @@ static void count_txn(struct hz_log_flash *counters, const struct tsu_txn *txn)
 HZ_FROZEN void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_ns)
 {
 	struct tsu *tsu = thread->tsu;
+	struct hz_native_call call;
 
+	if (LT_NATIVE(call, txn_complete, (uintptr_t)thread, (uintptr_t)txn, end_ns))
+		return;
 	txn->end_ns = end_ns;
 	if (block_is_gone(tsu->nand, txn))
 		txn->status = txn->op == TSU_ERASE ? NAND_ERASE_FAILED : NAND_PROGRAM_FAILED;

@@ -58,9 +58,13 @@ class Native(unittest.TestCase):
     def test_a_hart_that_holds_locks_at_another_speed(self):
         self.assertGreater(self.check("small", clock="hold=2000"), 100)
 
+    def test_plain_accesses_that_fetch_lines(self):
+        for preset in ("rocket", "small", "server"):
+            self.assertGreater(self.check("small", clock=f"preset={preset}"), 100, preset)
+
     def test_not_where_each_access_counts(self):
         device = (DEVICES / "small.yaml").read_text()
-        for option in ("data=moves", "count=insn", "race-check=on"):
+        for option in ("count=insn", "race-check=on"):
             self.assertEqual(self.run_of(device, option)[2], 0, option)
 
 

@@ -11,9 +11,12 @@
 /* A function of hardware begins with `if (LT_NATIVE(call, itself, its arguments…)) return …(call.result)`: true if the plugin has run it
  * instead. Call with the clock frozen, once. Each such function is listed in firmware/native/functions.txt.
  *
+ * LT_NATIVE_DECIDING: the same for one that may ask the guest for a decision, which costs instructions.
+ *
  * LT_CODE(function): its address for the guest. What code of hardware keeps in memory is that one. */
 #ifdef HZ_NATIVE_IMAGE
 #define LT_NATIVE(call, itself, ...) ((void)sizeof(call), false)
+#define LT_NATIVE_DECIDING LT_NATIVE
 #define LT_CODE(code) \
 	({ \
 		extern const char guest_##code[]; \
@@ -22,13 +25,16 @@
 	})
 #elif defined(__riscv)
 #include "lt/arch.h"
-#define LT_NATIVE(call, itself, ...) \
-	(lt_vc_slot()->native && ((call) = (struct hz_native_call){ .function = (uintptr_t)(itself), .argument = { __VA_ARGS__ } }, \
+#define LT_NATIVE_AT(level, call, itself, ...) \
+	(lt_vc_slot()->native >= (level) && ((call) = (struct hz_native_call){ .function = (uintptr_t)(itself), .argument = { __VA_ARGS__ } }, \
 				  lt_native_run(&(call))))
 #define LT_CODE(code) (code)
+#define LT_NATIVE(...) LT_NATIVE_AT(HZ_NATIVE_HARDWARE, __VA_ARGS__)
+#define LT_NATIVE_DECIDING(...) LT_NATIVE_AT(HZ_NATIVE_ALL, __VA_ARGS__)
 bool lt_native_run(struct hz_native_call *call);
 #else
 #define LT_NATIVE(call, itself, ...) ((void)sizeof(call), false)
+#define LT_NATIVE_DECIDING LT_NATIVE
 #define LT_CODE(code) (code)
 #endif
 
