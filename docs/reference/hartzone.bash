@@ -166,6 +166,14 @@ _hartzone() {
 		"explain --costs") words='groups all' ;;
 		"explain --jobs") files=0 ;;
 		"explain --out") files=1 ;;
+		"calibrate --out") files=1 ;;
+		"calibrate --device") files=devices ;;
+		"calibrate --cpus") files=0 ;;
+		"calibrate --threads") files=0 ;;
+		"calibrate --repeats") files=0 ;;
+		"calibrate --cases") files=0 ;;
+		"calibrate --locks") files=0 ;;
+		"calibrate --seed") files=0 ;;
 		"record-trace --out") files=1 ;;
 		"build --with") files=1 ;;
 		"linux --kernel") files=0 ;;
@@ -205,13 +213,14 @@ _hartzone() {
 		'bench') words='ftl nand rtl scaling trace vclock' ;;
 		'study') words='conzone-contention conzone-f2fs conzone-fig6a conzone-fig6b conzone-fig7 conzone-fig8 conzone-l2p-log conzone-readings conzone-sensitivity conzone-slc-gc conzone-zone-size lock-scaling mcmq-fig5 mcmq-fig6 mcmq-fig7 mcmq-table1 papers-side-by-side plp-capacitance plp-fig10 plp-fig11 plp-fig12 plp-fig13 trim-waf zms-multizone zms-random-read zms-random-write zms-sync-update zufs-fig4 zufs-fig7 zufs-fig8 zufs-fig9-10' ;;
 		'explain') words='-h --help --device --workload --workers --threads --commands --seeds --change --costs --jobs --out --resume --quick' ;;
+		'calibrate') words='-h --help --out --device --cpus --threads --repeats --cases --locks --seed --json --quick' ;;
 		'record-trace') words='-h --help --out' ;;
 		'setup') words='--check --to-build --rest --daemon --snakemake --verilator --linux' ;;
 		'build') words='--with --without' ;;
 		'linux') words='--kernel --memory --accel --help' ;;
 		'clean') words='' ;;
 		esac
-		[ -n "$command" ] || [ ! -e "$(dirname "$1")/CMakePresets.json" ] || words+=' test bench study explain record-trace setup build linux clean'
+		[ -n "$command" ] || [ ! -e "$(dirname "$1")/CMakePresets.json" ] || words+=' test bench study explain calibrate record-trace setup build linux clean'
 		[[ $cur == -* || -z $command ]] || case $command in image|trace) ;; *) files=1 ;; esac
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; [ -z "$files" ] || compgen -f -- "$cur")

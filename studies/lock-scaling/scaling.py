@@ -128,7 +128,7 @@ def gains(measured, most):
 def gained(gain, line, most):
     verdict = ("the one lock is the limit" if gain.low > LIMITS else "that costs throughput" if gain.high < 1 else
                "that is not enough" if gain.high < LIMITS else "whether that helps is not proven")
-    what = ", ".join([line.kind, *[line.architecture] * (line.architecture != "pipeline"), *[f"costs {line.costs}"] * (line.costs != "default"),
+    what = ", ".join([line.kind, *[line.architecture] * (line.architecture != "pipeline"), *[f"costs {line.costs}"] * (line.costs != "rocket"),
                       *[f"{line.load} load"] * (line.load != GROWING), *[line.firmware] * (line.firmware != OURS)])
     return (f"{what}, {most} workers: {DIVIDED[line.granularity]} in place of one lock for the whole FTL, all else equal, gives {gain.mean:.2f} times the "
             f"throughput ({gain.low:.2f} to {gain.high:.2f}, 95 % over the seeds): {verdict}.")

@@ -23,15 +23,38 @@ KINDS = schema.excluding_lock_kinds()
 GRANULARITIES = ("device", "global", "class", "sharded", "fine", "owner")
 LOADS = (scaling.GROWING, "fixed")
 ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
-COHERENCE = ("local", "remote", "far", "memory", "occupancy", "wake", "ipi")  # keys of the device file's clock section
+COHERENCE = ("local", "remote", "far", "memory", "clean", "dispatch", "occupancy", "wake", "ipi")  # keys of the device file's clock section
 
 
 def cost_models():
     """name → the device file's clock section."""
     defaults = {f["key"]: f["default"] for f in schema.device_fields() if f.get("section") == "clock" and f.get("key") in COHERENCE}
-    presets = {name: {"preset": name} for name, _ in schema.choices("CLOCK_PRESET") if name != "default"}
-    return {"default": {}, **presets, "buffered": {"store_buffer": 8}, "half": {key: value // 2 for key, value in defaults.items()},
+    presets = {name: {"preset": name} for name, _ in schema.choices("CLOCK_PRESET") if name != "rocket"}
+    return {"rocket": {}, **presets, "buffered": {"store_buffer": 8}, "half": {key: value // 2 for key, value in defaults.items()},
             "2x": {key: value * 2 for key, value in defaults.items()}}
+
+
+def costs_named(word):
+    """The section `clock` of a name, or of a device file. Raises ValueError with a sentence."""
+    if word in cost_models():
+        return cost_models()[word]
+    try:
+        clock = (runs.read_yaml(pathlib.Path(word)) or {}).get("clock")
+    except (OSError, AttributeError, runs.yaml.YAMLError):
+        clock = None
+    if not isinstance(clock, dict):
+        raise ValueError(f"'{word}' is neither one of {', '.join(cost_models())} nor a YAML file with a section clock, such as ./hartzone calibrate writes")
+    return clock
+
+
+def costs_word(words):
+    """'a,b.yaml' → ['a', 'b.yaml']"""
+    for word in words.split(","):
+        try:
+            costs_named(word)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+    return words.split(",")
 
 
 def cases():
@@ -70,8 +93,9 @@ def options(words=None):
                         "how many locks there are: for the whole FTL one (global), for each class one or --shards, or one for each thing that "
                         "is protected; device: as its file says; owner: so too, but commands go to the workers that own their zones")
     arguments.add_number(p, "--shards", 2, 4096, 4, "locks of a class under --granularity sharded")
-    arguments.add_names(p, "--costs", tuple(cost_models()), "default",
-                        "what synchronisation costs the harts (docs/internals/clock-costs.md); 2x: twice the default, ideal: nothing")
+    p.add_argument("--costs", type=costs_word, default="rocket", metavar="NAME|FILE,...",
+                   help="what synchronisation costs the harts (docs/internals/clock-costs.md); 2x: twice the default, ideal: nothing; a file: its section "
+                        f"clock, such as ./hartzone calibrate writes: {', '.join(cost_models())}")
     p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
                    help="what the workers meet at: locks-only (reads on a device that does not queue; compares granularities with 1 to 16 "
                         "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), "
@@ -106,8 +130,8 @@ def device_of(args, kind, granularity, workers, costs, architecture):
         device["harts"]["routing"] = "owner"
     elif granularity != "device":
         device["locks"]["granularity"] = {"default": args.shards if granularity == "sharded" else granularity}
-    if cost_models()[costs]:
-        device = runs.merged(device, {"clock": cost_models()[costs]})
+    if costs_named(costs):
+        device = runs.merged(device, {"clock": costs_named(costs)})
     return device
 
 
@@ -133,8 +157,8 @@ def points(args):
     def point(load, costs, architecture, granularity, kind, workers, firmware):
         unusual = [word for word, usual in ((granularity, "device"), (architecture, "pipeline"), (load, scaling.GROWING), (firmware, scaling.OURS))
                    if word != usual]
-        folder = "-".join([kind, str(workers), *unusual, *[costs] * (costs != "default")]).replace("/", "_")
-        name = ", ".join([kind, f"{workers} workers", *unusual, *[f"costs {costs}"] * (costs != "default")])
+        folder = "-".join([kind, str(workers), *unusual, *[costs] * (costs != "rocket")]).replace("/", "_")
+        name = ", ".join([kind, f"{workers} workers", *unusual, *[f"costs {costs}"] * (costs != "rocket")])
         labels_of_it = {"lock": kind, "granularity": granularity, "workers": workers, "costs": costs, "architecture": architecture, "load": load,
                         "firmware": firmware}
         return Point(labels_of_it, name, [(f"{folder}-{seed}", device_of(args, kind, granularity, workers, costs, architecture),
@@ -211,7 +235,7 @@ def figures(_, measured):
     out = []
     for key, p in measured.items():
         line, workers = scaling.line_of(key), scaling.Key(*key).workers
-        where = f"{line.name}, {workers} workers" + (f", costs {line.costs}" if line.costs != "default" else "")
+        where = f"{line.name}, {workers} workers" + (f", costs {line.costs}" if line.costs != "rocket" else "")
         out += [report.figure(f"throughput, {where}", p["kiops"], "KIOPS"),
                 report.figure(f"read latency, {where}", p["read_mean_us"], "us"),
                 report.figure(f"time lost to locks, {where}", 100 * scaling.lost(p), "% of worker time"),
@@ -225,7 +249,7 @@ def figures(_, measured):
 
 def labels(measured):
     """(place in a point's key, name) of the informative ones."""
-    names = (("lock", None), ("granularity", "device"), ("workers", None), ("costs", "default"), ("architecture", "pipeline"), ("load", scaling.GROWING),
+    names = (("lock", None), ("granularity", "device"), ("workers", None), ("costs", "rocket"), ("architecture", "pipeline"), ("load", scaling.GROWING),
              ("firmware", scaling.OURS))
     return [(at, name) for at, (name, usual) in enumerate(names) if {key[at] for key in measured} != {usual}]
 

@@ -117,6 +117,10 @@ int blocks(Pair &host)
 			return std::fprintf(stderr, "blocks from %llu on are others\n", static_cast<unsigned long long>(i)), 1;
 	must(queue.run(io(NVME_IO_WRITE_ZEROES, nsid, 5, 100)), 0, "write zeroes");
 	must(queue.run(io(NVME_IO_VERIFY, nsid, 0, 100)), 0, "verify");
+	must(queue.run(io(NVME_IO_WRITE_UNCORRECTABLE, nsid, 110, 3)), 0, "write uncorrectable");
+	must(queue.run(io(NVME_IO_READ, nsid, 112, 1), {}, block_bytes), NVME_UNRECOVERED_READ, "read of a marked block");
+	must(queue.run(io(NVME_IO_WRITE, nsid, 110, 3), blocks_of(110, 3)), 0, "write over marked blocks");
+	must(queue.run(io(NVME_IO_VERIFY, nsid, 100, 20)), 0, "verify of blocks that were marked");
 	Bytes range(4096);
 	write_record(std::span(range), nvme_dsm_range{0, static_cast<uint32_t>(size - 200), 200});
 	must(queue.run(deallocate(nsid), range), 0, "deallocate");

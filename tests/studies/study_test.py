@@ -161,7 +161,7 @@ class LockScaling(unittest.TestCase):
         from common import readme
         scaling = readme.module("lock-scaling").scaling
         def said(*by_seed):
-            return scaling.gains({("mcs", way, 4, "default", "pipeline"): {"kiops_by_seed": kiops} for way, kiops in zip(("global", "fine"), by_seed)}, 4)[0]
+            return scaling.gains({("mcs", way, 4, "rocket", "pipeline"): {"kiops_by_seed": kiops} for way, kiops in zip(("global", "fine"), by_seed)}, 4)[0]
         self.assertIn("2.00 times the throughput (2.00 to 2.00, 95 % over the seeds): the one lock is the limit", said([1.0, 2.0], [2.0, 4.0]))
         self.assertIn("whether that helps is not proven", said([1.0, 1.0], [2.0, 4.0]))
         self.assertIn("that is not enough", said([1.0, 2.0], [1.0, 2.0]))
@@ -256,6 +256,21 @@ class LockScaling(unittest.TestCase):
         run = study("lock-scaling", "unused", "--locks", "mutex")
         self.assertEqual(run.returncode, 2)
         self.assertIn("'mutex' is not one of tas", run.stderr)
+        for word in ("nothing.yaml", str(TOP / "configs/devices/small.yaml"), "thrice"):
+            run = study("lock-scaling", "unused", "--costs", f"default,{word}")
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(f"'{word}' is neither one of default", run.stderr)
+
+    def test_costs_of_a_file(self):
+        from common import readme
+        lock_scaling = readme.module("lock-scaling")
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            file = pathlib.Path(folder) / "mine.yaml"
+            file.write_text("clock:\n  mhz: 2000\n  remote: 77\n")
+            args = lock_scaling.options(["--costs", f"default,{file}", "--locks", "mcs", "--workers", "1", "--quick"])
+            devices = [point.runs[0][1] for point in lock_scaling.points(args)]
+            self.assertEqual([device.get("clock") for device in devices], [None, {"mhz": 2000, "remote": 77}])
+            self.assertEqual(len({point.runs[0][0] for point in lock_scaling.points(args)}), 2)
 
 
 @unittest.skipIf(MISSING, MISSING)
