@@ -9,12 +9,12 @@
 
 #include "base.h"
 
-#define HZ_NATIVE_CODE 0x30000000ull                   /* of the native image: no guest memory is there */
-#define HZ_NATIVE_SERVICES (HZ_NATIVE_CODE - 4096)     /* struct hz_native_services */
-#define HZ_NATIVE_CONSTANTS 0x801c0000ull              /* its constants, in guest RAM: both sides may keep pointers to them */
+#define HZ_NATIVE_CODE 0x30000000ull               /* of the native image: no guest memory is there */
+#define HZ_NATIVE_SERVICES (HZ_NATIVE_CODE - 4096) /* struct hz_native_services */
+#define HZ_NATIVE_CONSTANTS 0x801c0000ull          /* its constants, in guest RAM: both sides may keep pointers to them */
 #define HZ_NATIVE_CONSTANTS_BYTES (256u << 10)
-#define HZ_NATIVE_MAGIC 0x31564954414e5a48ull          /* "HZNATIV1" */
-#define HZ_NATIVE_SECTION ".hz.native"                 /* of firmware.elf, not loaded: the native image, an ELF file */
+#define HZ_NATIVE_MAGIC 0x31564954414e5a48ull /* "HZNATIV1" */
+#define HZ_NATIVE_SECTION ".hz.native"        /* of firmware.elf, not loaded: the native image, an ELF file */
 
 enum { HZ_NATIVE_ARGUMENTS = 6 };
 

@@ -308,10 +308,7 @@ static bool put_stubs(const struct hz_native_header *header)
 	return !mprotect(code, bytes, PROT_READ | PROT_EXEC);
 }
 
-static bool wanted(void)
-{
-	return vc.options.native && !vc.options.race_check && !vc.options.profile && !vc.options.count_each;
-}
+static bool wanted(void) { return vc.options.native && !vc.options.race_check && !vc.options.profile && !vc.options.count_each; }
 
 static bool start(const uint8_t *image, uint64_t bytes)
 {
@@ -328,8 +325,7 @@ static bool start(const uint8_t *image, uint64_t bytes)
 							    .upcall = upcall };
 	const struct hz_native_header *header;
 
-	if (!place_file(HZ_RAM_BASE, vc.ram_bytes, vc.options.ram) ||
-	    !place(HZ_NATIVE_SERVICES, PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1))
+	if (!place_file(HZ_RAM_BASE, vc.ram_bytes, vc.options.ram) || !place(HZ_NATIVE_SERVICES, PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1))
 		return false;
 	*(struct hz_native_services *)(uintptr_t)HZ_NATIVE_SERVICES = services;
 	header = load_image(image, bytes);

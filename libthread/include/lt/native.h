@@ -26,8 +26,8 @@
 #elif defined(__riscv)
 #include "lt/arch.h"
 #define LT_NATIVE_AT(level, call, itself, ...) \
-	(lt_vc_slot()->native >= (level) && ((call) = (struct hz_native_call){ .function = (uintptr_t)(itself), .argument = { __VA_ARGS__ } }, \
-				  lt_native_run(&(call))))
+	(lt_vc_slot()->native >= (level) && \
+	 ((call) = (struct hz_native_call){ .function = (uintptr_t)(itself), .argument = { __VA_ARGS__ } }, lt_native_run(&(call))))
 #define LT_CODE(code) (code)
 #define LT_NATIVE(...) LT_NATIVE_AT(HZ_NATIVE_HARDWARE, __VA_ARGS__)
 #define LT_NATIVE_DECIDING(...) LT_NATIVE_AT(HZ_NATIVE_ALL, __VA_ARGS__)

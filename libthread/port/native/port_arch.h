@@ -63,7 +63,6 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 	native_hint(HZ_VC_LOCK_EVENT);
 }
 
-
 static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct hz_vc_slot *slot = lt_vc_slot();
