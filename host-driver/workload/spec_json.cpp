@@ -61,6 +61,7 @@ json trace_json(const TraceSpec &t)
 		{"preload", t.preload},
 		{"max_ops", t.max_ops},
 		{"repeat", t.repeat},
+		{"order", t.order == Order::streams ? "streams" : "trace"},
 		{"durable", t.durable},
 	};
 }

@@ -1,0 +1,127 @@
+/* The programs of a trace beside each other. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replay/trace_streams.hpp"
+
+namespace hz::replay {
+
+using trace::Record;
+using wl::Step;
+
+TraceStreams::TraceStreams(std::shared_ptr<const TraceSurvey> survey, const wl::ZoneShare &device) : TraceZones(std::move(survey), device, 0)
+{
+	for (Record record; trace_.next(record); record = {})
+		take(std::move(record));
+}
+
+TraceStreams::Stream &TraceStreams::stream_of(uint64_t number)
+{
+	const auto [place, fresh] = index_.try_emplace(number, uint32_t(streams_.size()));
+	if (fresh) {
+		if (streams_.size() == most_streams)
+			trace_.fail("order: streams runs " + std::to_string(most_streams) + " streams at most: use order: trace");
+		streams_.emplace_back().number = place->second;
+	}
+	return streams_[place->second];
+}
+
+/* From the trace's numbers of streams to places in streams_. */
+void TraceStreams::refer(Record &record) const
+{
+	for (trace::After &after : record.after) {
+		if (!after.records)
+			continue;
+		const auto found = index_.find(after.stream);
+		const uint64_t there = found == index_.end() ? 0 : streams_[found->second].read;
+		if (after.records > there)
+			trace_.fail("after=" + std::to_string(after.stream) + ":" + std::to_string(after.records) + ": stream " +
+				    std::to_string(after.stream) + " has " + std::to_string(there) +
+				    " records before this one: a record waits for earlier ones only");
+		after.stream = found->second;
+	}
+}
+
+void TraceStreams::take(Record record)
+{
+	if (++total_ > most_records)
+		trace_.fail("order: streams keeps " + std::to_string(most_records) + " records at most: use --max-ops, or order: trace");
+	const uint64_t end = record.offset + record.bytes;
+	if (record.op == trace::Op::reset_all || (record.bytes && (end - 1) / zone_bytes() != record.offset / zone_bytes()))
+		trace_.fail("the record touches several zones: order: streams takes none of these");
+	Stream &stream = stream_of(record.stream);
+	refer(record);
+	if (record.op != trace::Op::flush)
+		zone_turn_[zone_of(record)].push_back(stream.number);
+	stream.read++;
+	stream.coming.push_back(std::move(record));
+}
+
+bool TraceStreams::may_begin(const Stream &stream) const
+{
+	const Record &record = stream.coming.front();
+	for (const trace::After &after : record.after)
+		if (after.records && streams_[after.stream].completed < after.records)
+			return false;
+	return record.op == trace::Op::flush || zone_turn_.at(zone_of(record)).front() == stream.number;
+}
+
+void TraceStreams::leave_zone(const Record &record)
+{
+	if (record.op != trace::Op::flush)
+		zone_turn_.at(zone_of(record)).pop_front();
+}
+
+void TraceStreams::end_record(Stream &stream)
+{
+	stream.completed++;
+	completed_++;
+}
+
+/* Whether the stream has a part to issue now; begins its next record when that may begin. */
+bool TraceStreams::ready(Stream &stream)
+{
+	while (!stream.under_way && stream.issued() && !stream.coming.empty() && may_begin(stream)) {
+		stream.record = std::move(stream.coming.front());
+		stream.coming.pop_front();
+		start(stream);
+		if (!stream.issued())
+			break;
+		leave_zone(stream.record); /* a trim */
+		end_record(stream);
+	}
+	return !stream.under_way && !stream.issued() && !must_wait(stream);
+}
+
+Step TraceStreams::pick(Lane *&lane)
+{
+	bool left = false;
+	for (Stream &stream : streams_) {
+		lane = &stream;
+		if (ready(stream))
+			return Step::issue;
+		left |= !stream.issued() || !stream.coming.empty();
+	}
+	return left ? Step::blocked : Step::done;
+}
+
+Step TraceStreams::next(wl::Request &request)
+{
+	const Step step = TraceZones::next(request);
+	if (step != Step::issue)
+		return step;
+	Stream &stream = streams_[lane_of(request)];
+	stream.under_way = true;
+	if (stream.issued())
+		leave_zone(stream.record);
+	return step;
+}
+
+void TraceStreams::complete(const wl::Request &request, uint16_t status, uint64_t result)
+{
+	Stream &stream = streams_[lane_of(request)];
+	TraceZones::complete(request, status, result);
+	stream.under_way = false;
+	if (stream.issued())
+		end_record(stream);
+}
+
+} // namespace hz::replay
