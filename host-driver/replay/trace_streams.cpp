@@ -2,7 +2,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/trace_streams.hpp"
 
+#include <algorithm>
+
 namespace hz::replay {
+
+constexpr uint32_t unplaced = UINT32_MAX;
 
 using trace::Record;
 using wl::Step;
@@ -49,25 +53,69 @@ void TraceStreams::take(Record record)
 		trace_.fail("the record touches several zones: order: streams takes none of these");
 	Stream &stream = stream_of(record.stream);
 	refer(record);
-	if (record.op != trace::Op::flush)
-		zone_turn_[zone_of(record)].push_back(stream.number);
+	uint64_t life = 0;
+	if (record.op != trace::Op::flush) {
+		Zone &zone = zones_[zone_of(record)];
+		zone.waiting.insert(total_);
+		life = zone.resets_read;
+		zone.resets_read += record.op == trace::Op::reset;
+	}
 	stream.read++;
-	stream.coming.push_back(std::move(record));
+	stream.coming.push_back({std::move(record), total_, life});
+}
+
+bool TraceStreams::has_turn(const Coming &next) const
+{
+	if (next.record.op == trace::Op::flush)
+		return true;
+	const Zone &zone = zones_.at(zone_of(next.record));
+	return zone.life == next.life && (next.record.op == trace::Op::write || *zone.waiting.begin() == next.number);
 }
 
 bool TraceStreams::may_begin(const Stream &stream) const
 {
-	const Record &record = stream.coming.front();
-	for (const trace::After &after : record.after)
+	const Coming &next = stream.coming.front();
+	for (const trace::After &after : next.record.after)
 		if (after.records && streams_[after.stream].completed < after.records)
 			return false;
-	return record.op == trace::Op::flush || zone_turn_.at(zone_of(record)).front() == stream.number;
+	return has_turn(next);
 }
 
-void TraceStreams::leave_zone(const Record &record)
+/* A write at the write pointer, a read where the writes went: in runs of blocks side by side. What
+ * was not written is read where the trace has it. */
+void TraceStreams::place(Stream &stream)
 {
-	if (record.op != trace::Op::flush)
-		zone_turn_.at(zone_of(record)).pop_front();
+	if (stream.issued() || (stream.record.op != trace::Op::write && stream.record.op != trace::Op::read))
+		return;
+	Zone &zone = zones_.at(zone_of(stream.record));
+	const Part whole = stream.parts.back();
+	const uint64_t first = stream.record.offset % zone_bytes() / 4096, base = whole.lba - first;
+	const bool write = stream.record.op == trace::Op::write;
+	zone.place.resize(std::max<size_t>(zone.place.size(), first + whole.sectors), unplaced);
+	stream.parts.pop_back();
+	for (uint64_t block = first; block < first + whole.sectors; block++) {
+		if (write)
+			zone.place[block] = uint32_t(zone.written++);
+		const uint64_t lba = base + (zone.place[block] == unplaced ? block : zone.place[block]);
+		if (block > first && stream.parts.back().lba + stream.parts.back().sectors == lba)
+			stream.parts.back().sectors++;
+		else
+			stream.parts.push_back({whole.zone, lba, 1});
+	}
+}
+
+/* The last part of its record is out. */
+void TraceStreams::leave_zone(const Stream &stream)
+{
+	if (stream.record.op == trace::Op::flush)
+		return;
+	Zone &zone = zones_.at(zone_of(stream.record));
+	zone.waiting.erase(stream.begun);
+	if (stream.record.op != trace::Op::reset)
+		return;
+	zone.life++;
+	zone.written = 0;
+	zone.place.clear();
 }
 
 void TraceStreams::end_record(Stream &stream)
@@ -80,12 +128,14 @@ void TraceStreams::end_record(Stream &stream)
 bool TraceStreams::ready(Stream &stream)
 {
 	while (!stream.under_way && stream.issued() && !stream.coming.empty() && may_begin(stream)) {
-		stream.record = std::move(stream.coming.front());
+		stream.record = std::move(stream.coming.front().record);
+		stream.begun = stream.coming.front().number;
 		stream.coming.pop_front();
 		start(stream);
+		place(stream);
 		if (!stream.issued())
 			break;
-		leave_zone(stream.record); /* a trim */
+		leave_zone(stream); /* a trim */
 		end_record(stream);
 	}
 	return !stream.under_way && !stream.issued() && !must_wait(stream);
@@ -111,7 +161,7 @@ Step TraceStreams::next(wl::Request &request)
 	Stream &stream = streams_[lane_of(request)];
 	stream.under_way = true;
 	if (stream.issued())
-		leave_zone(stream.record);
+		leave_zone(stream);
 	return step;
 }
 
