@@ -3,6 +3,7 @@
 #include "replay/trace_streams.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hz::replay {
 
@@ -85,7 +86,7 @@ bool TraceStreams::may_begin(const Stream &stream) const
  * was not written is read where the trace has it. */
 void TraceStreams::place(Stream &stream)
 {
-	if (stream.issued() || (stream.record.op != trace::Op::write && stream.record.op != trace::Op::read))
+	if (stream.record.op != trace::Op::write && stream.record.op != trace::Op::read)
 		return;
 	Zone &zone = zones_.at(zone_of(stream.record));
 	const Part whole = stream.parts.back();
@@ -124,33 +125,42 @@ void TraceStreams::end_record(Stream &stream)
 	completed_++;
 }
 
-/* Whether the stream has a part to issue now; begins its next record when that may begin. */
-bool TraceStreams::ready(Stream &stream)
+/* Takes the stream's next record in hand when nothing but its computing keeps that back. */
+void TraceStreams::begin(Stream &stream)
 {
 	while (!stream.under_way && stream.issued() && !stream.coming.empty() && may_begin(stream)) {
 		stream.record = std::move(stream.coming.front().record);
 		stream.begun = stream.coming.front().number;
 		stream.coming.pop_front();
+		stream.due_ns = now_ns_ + uint64_t(double(stream.record.think_ns) * trace_.survey().spec.think_scale);
 		start(stream);
-		place(stream);
 		if (!stream.issued())
-			break;
+			return;
 		leave_zone(stream); /* a trim */
 		end_record(stream);
 	}
-	return !stream.under_way && !stream.issued() && !must_wait(stream);
 }
 
+/* The stream that is due first goes. If it still computes, it waits for other completions: the queue
+ * is in order, so a command of another stream behind it would come too late. */
 Step TraceStreams::pick(Lane *&lane)
 {
-	bool left = false;
+	bool left = false, moving = false;
+	Stream *first = nullptr;
 	for (Stream &stream : streams_) {
-		lane = &stream;
-		if (ready(stream))
-			return Step::issue;
+		begin(stream);
+		moving |= stream.under_way && !stream.flushing;
 		left |= !stream.issued() || !stream.coming.empty();
+		const bool can_go = !stream.under_way && !stream.issued() && !must_wait(stream);
+		if (can_go && (!first || stream.due_ns < first->due_ns))
+			first = &stream;
 	}
-	return left ? Step::blocked : Step::done;
+	if (!first || (moving && first->due_ns > now_ns_))
+		return left ? Step::blocked : Step::done;
+	if (!first->parts[first->part].flush && !std::exchange(first->placed, true))
+		place(*first);
+	lane = first;
+	return Step::issue;
 }
 
 Step TraceStreams::next(wl::Request &request)
@@ -159,9 +169,13 @@ Step TraceStreams::next(wl::Request &request)
 	if (step != Step::issue)
 		return step;
 	Stream &stream = streams_[lane_of(request)];
+	request.not_before_ns = stream.due_ns > now_ns_ ? stream.due_ns : 0;
 	stream.under_way = true;
-	if (stream.issued())
+	stream.flushing = request.op == wl::Op::flush;
+	if (stream.issued()) {
 		leave_zone(stream);
+		stream.placed = false;
+	}
 	return step;
 }
 

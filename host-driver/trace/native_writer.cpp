@@ -67,6 +67,8 @@ char *write_line(char *out, const Record &r)
 			*out++ = ':';
 			out = add_number(out, after.records);
 		}
+	if (r.think_ns)
+		out = add_number(add_text(out, " think="), r.think_ns);
 	return out;
 }
 

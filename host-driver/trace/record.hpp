@@ -51,6 +51,7 @@ struct Record {
 	bool flush_first = false; /* write, append: begins after earlier completed writes are durable (a Flush before it) */
 	uint16_t hints = 0;       /* of enum Hint */
 	std::array<After, most_afters> after{};
+	uint64_t think_ns = 0; /* the stream's own computing before it */
 };
 
 /* Properties of a trace that its records, or their replay, lack: count of each. */

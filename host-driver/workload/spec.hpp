@@ -72,6 +72,7 @@ struct TraceSpec {
 	uint64_t max_ops = 0; /* records to replay; 0 = all */
 	uint32_t repeat = 1;
 	Order order = Order::trace;
+	double think_scale = 1.0; /* order streams: device time per think of a record */
 	bool durable = true;   /* ask the device for the durability that records ask for */
 	std::string block_key; /* a given key without meaning for a direct replay on zones; or empty */
 };

@@ -62,6 +62,7 @@ json trace_json(const TraceSpec &t)
 		{"max_ops", t.max_ops},
 		{"repeat", t.repeat},
 		{"order", t.order == Order::streams ? "streams" : "trace"},
+		{"think_scale", t.think_scale},
 		{"durable", t.durable},
 	};
 }

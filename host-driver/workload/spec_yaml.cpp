@@ -155,6 +155,7 @@ TraceSpec read_trace(Fields f)
 	f.count("max_ops", t.max_ops);
 	f.count("repeat", t.repeat, 1, 1000000);
 	choice(f, "order", t.order, order_names);
+	f.real("think_scale", t.think_scale, 0.0, 1000.0);
 	f.flag("durable", t.durable);
 	for (const char *key : {"split", "offsets", "preload", "repeat"})
 		t.block_key = f.has(key) ? key : t.block_key;
@@ -162,6 +163,8 @@ TraceSpec read_trace(Fields f)
 		f.fail("file", "is missing: name the trace to replay");
 	if (t.order == Order::streams && (t.threads != 1 || t.timing == Timing::open))
 		f.fail("order", "streams run beside each other in one queue, as fast as they can: give threads: 1, and no timing");
+	if (f.has("think_scale") && t.order != Order::streams)
+		f.fail("think_scale", "scales what the programs of a trace compute, which only order: streams replays: give that, or remove the key");
 	f.finish();
 	return t;
 }

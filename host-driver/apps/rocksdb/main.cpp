@@ -65,6 +65,7 @@ nlohmann::json run_loads(store::HartzoneDevice &device, const LoadOptions &optio
 		store::Store::format(device);
 	const auto streams = std::make_shared<Streams>();
 	device.set_marks(streams.get());
+	device.set_compute(streams.get());
 	store::Store store(device);
 	Database database(store, options, streams);
 	Load load(database.db(), space, options.sync_every, acked);

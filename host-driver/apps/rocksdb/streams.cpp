@@ -3,8 +3,22 @@
 #include "apps/rocksdb/streams.hpp"
 
 #include <algorithm>
+#include <ctime>
 
 namespace hz::rocks {
+
+namespace {
+
+constexpr uint64_t think_step_ns = 10000; // CPU time is no more exact, and a trace of few numbers is small
+
+uint64_t cpu_ns()
+{
+	timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return uint64_t(time.tv_sec) * 1000000000u + uint64_t(time.tv_nsec);
+}
+
+} // namespace
 
 // Threads get their numbers when they appear.
 Streams::Stream &Streams::current()
@@ -47,9 +61,24 @@ void Streams::mark(trace::Record &record)
 	if (full_ && stream.number == filling_)
 		add_fill_wait(stream);
 	record.stream = stream.number;
+	record.think_ns = stream.think_ns / think_step_ns * think_step_ns;
 	stream.records++;
 	std::copy_n(stream.waits.begin(), std::min(stream.waits.size(), record.after.size()), record.after.begin());
 	stream.waits.erase(stream.waits.begin(), stream.waits.begin() + long(std::min(stream.waits.size(), record.after.size())));
+}
+
+uint64_t Streams::before_command()
+{
+	const std::lock_guard lock(mutex_);
+	Stream &stream = current();
+	stream.think_ns = cpu_ns() - stream.computed_ns;
+	return 0;
+}
+
+void Streams::after_command()
+{
+	const std::lock_guard lock(mutex_);
+	current().computed_ns = cpu_ns();
 }
 
 void Streams::OnMemTableSealed(const rocksdb::MemTableInfo &)

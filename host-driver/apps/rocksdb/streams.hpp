@@ -4,7 +4,8 @@
 // A memtable is filled while the one before is flushed, and its filling ends with a wait for that
 // flush (RocksDB's own rule with two memtables). A flush begins when its memtable is full. A
 // compaction begins after the newest flush. A filling begins after the compactions that had ended
-// then, so that a replay runs no further ahead of them than RocksDB did.
+// then, so that a replay runs no further ahead of them than RocksDB did. What a thread computes between
+// two commands is its CPU time, without that of the driver.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -19,9 +20,12 @@
 
 namespace hz::rocks {
 
-class Streams : public rocksdb::EventListener, public store::RecordMarks {
+class Streams : public rocksdb::EventListener, public store::RecordMarks, public store::HostCompute {
 public:
 	void mark(trace::Record &record) override;
+	// Computing goes into the trace, and takes no device time here.
+	uint64_t before_command() override;
+	void after_command() override;
 	const char *Name() const override { return "Hartzone streams"; }
 	void OnMemTableSealed(const rocksdb::MemTableInfo &) override;
 	void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &) override;
@@ -34,7 +38,8 @@ private:
 	using Point = trace::After;
 	struct Stream {
 		uint64_t number = 0, records = 0;
-		std::vector<Point> waits; // for the next record
+		std::vector<Point> waits;                  // for the next record
+		uint64_t computed_ns = 0, think_ns = 0;    // its CPU clock when its last command ended; since then
 	};
 	Stream &current();
 	Point point() { return {current().number, current().records}; }
