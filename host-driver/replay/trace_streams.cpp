@@ -12,7 +12,8 @@ constexpr uint32_t unplaced = UINT32_MAX;
 using trace::Record;
 using wl::Step;
 
-TraceStreams::TraceStreams(std::shared_ptr<const TraceSurvey> survey, const wl::ZoneShare &device) : TraceZones(std::move(survey), device, 0)
+TraceStreams::TraceStreams(std::shared_ptr<const TraceSurvey> survey, const wl::ZoneShare &device)
+	: TraceZones(std::move(survey), device, 0)
 {
 	for (Record record; trace_.next(record); record = {})
 		take(std::move(record));

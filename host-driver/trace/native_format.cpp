@@ -7,7 +7,8 @@
 namespace hz::trace {
 namespace {
 
-constexpr std::string_view header = "hartzone-trace", durable = "durable", flush_first = "flush-first", after_word = "after=", think_word = "think=";
+constexpr std::string_view header = "hartzone-trace", durable = "durable", flush_first = "flush-first",
+			   after_word = "after=", think_word = "think=";
 constexpr uint64_t most_think_ns = 3600ull * 1000000000;
 constexpr std::string_view hint_names[hints] = {"sync", "metadata", "ahead", "atomic", "secure", "urgent", "background"};
 

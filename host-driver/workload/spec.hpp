@@ -73,8 +73,8 @@ struct TraceSpec {
 	uint32_t repeat = 1;
 	Order order = Order::trace;
 	double think_scale = 1.0; /* order streams: device time per think of a record */
-	bool durable = true;   /* ask the device for the durability that records ask for */
-	std::string block_key; /* a given key without meaning for a direct replay on zones; or empty */
+	bool durable = true;      /* ask the device for the durability that records ask for */
+	std::string block_key;    /* a given key without meaning for a direct replay on zones; or empty */
 };
 
 /* IOTailor between the workload and its queues. Sizes in sectors. */

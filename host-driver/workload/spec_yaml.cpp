@@ -164,7 +164,8 @@ TraceSpec read_trace(Fields f)
 	if (t.order == Order::streams && (t.threads != 1 || t.timing == Timing::open))
 		f.fail("order", "streams run beside each other in one queue, as fast as they can: give threads: 1, and no timing");
 	if (f.has("think_scale") && t.order != Order::streams)
-		f.fail("think_scale", "scales what the programs of a trace compute, which only order: streams replays: give that, or remove the key");
+		f.fail("think_scale",
+		       "scales what the programs of a trace compute, which only order: streams replays: give that, or remove the key");
 	f.finish();
 	return t;
 }

@@ -105,9 +105,10 @@ TEST(WorkloadConfig, TraceKeys)
 		EXPECT_EQ(workload_error_of("trace: {file: a, order: streams, " + std::string(keys) + "}\n"),
 			  "w.yaml:1: trace.order: streams run beside each other in one queue, as fast as they can: give threads: 1, and no "
 			  "timing");
-	EXPECT_EQ(workload_error_of("trace: {file: a, think_scale: 2}\n"),
-		  "w.yaml:1: trace.think_scale: scales what the programs of a trace compute, which only order: streams replays: give that, or "
-		  "remove the key");
+	EXPECT_EQ(
+		workload_error_of("trace: {file: a, think_scale: 2}\n"),
+		"w.yaml:1: trace.think_scale: scales what the programs of a trace compute, which only order: streams replays: give that, or "
+		"remove the key");
 	EXPECT_EQ(workload_error_of("trace: {file: a, split: hash}\n"),
 		  "w.yaml:1: trace.split: 'hash' is not one of auto, address, stream");
 }

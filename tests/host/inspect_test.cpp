@@ -273,7 +273,8 @@ TEST_F(Written, EveryOperationIsReadBackAsItWas)
 	for (const Record &wanted : records) {
 		Record r;
 		ASSERT_TRUE(reader.next(r));
-		ASSERT_EQ(std::tie(r.time_ns, r.stream, r.op, r.zoned, r.zone, r.offset, r.bytes, r.shared_space, r.durable, r.after, r.think_ns),
+		ASSERT_EQ(std::tie(r.time_ns, r.stream, r.op, r.zoned, r.zone, r.offset, r.bytes, r.shared_space, r.durable, r.after,
+				   r.think_ns),
 			  std::tie(wanted.time_ns, wanted.stream, wanted.op, wanted.zoned, wanted.zone, wanted.offset, wanted.bytes,
 				   wanted.shared_space, wanted.durable, wanted.after, wanted.think_ns));
 	}

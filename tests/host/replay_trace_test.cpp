@@ -333,8 +333,7 @@ protected:
 
 TEST_F(Streams, EachHasOneCommandUnderWayAndWaitsForNoOther)
 {
-	EXPECT_EQ(run("0 5 write z0 1\n1 5 write z0+1 1\n2 9 write z1 1\n3 9 flush\n4 5 write z0+2 1\n"),
-		  "w0 w64 | w1 | f | w2 ");
+	EXPECT_EQ(run("0 5 write z0 1\n1 5 write z0+1 1\n2 9 write z1 1\n3 9 flush\n4 5 write z0+2 1\n"), "w0 w64 | w1 | f | w2 ");
 	EXPECT_EQ(run("0 5 write z0 1\n1 5 write z0+1 1\n2 9 write z1 1\n3 9 flush\n4 5 write z0+2 1\n", {1, 1, 0}),
 		  "w0 w64 | f | | w1 | w2 ");
 }

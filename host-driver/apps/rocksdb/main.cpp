@@ -39,7 +39,8 @@ rocksdb::Options database_options(const LoadOptions &load, rocksdb::Env *env)
 
 class Database {
 public:
-	Database(store::Store &store, const LoadOptions &load, std::shared_ptr<Streams> streams) : env_(rocksdb::NewCompositeEnv(make_file_system(store)))
+	Database(store::Store &store, const LoadOptions &load, std::shared_ptr<Streams> streams)
+		: env_(rocksdb::NewCompositeEnv(make_file_system(store)))
 	{
 		rocksdb::DB *db = nullptr;
 		rocksdb::Options options = database_options(load, env_.get());

@@ -38,8 +38,8 @@ private:
 	using Point = trace::After;
 	struct Stream {
 		uint64_t number = 0, records = 0;
-		std::vector<Point> waits;                  // for the next record
-		uint64_t computed_ns = 0, think_ns = 0;    // its CPU clock when its last command ended; since then
+		std::vector<Point> waits;               // for the next record
+		uint64_t computed_ns = 0, think_ns = 0; // its CPU clock when its last command ended; since then
 	};
 	Stream &current();
 	Point point() { return {current().number, current().records}; }
