@@ -81,7 +81,7 @@ void Streams::after_command()
 	current().computed_ns = cpu_ns();
 }
 
-void Streams::OnMemTableSealed(const rocksdb::MemTableInfo &)
+void Streams::sealed()
 {
 	const std::lock_guard lock(mutex_);
 	sealed_.push_back(point());
@@ -89,7 +89,7 @@ void Streams::OnMemTableSealed(const rocksdb::MemTableInfo &)
 	full_ = true;
 }
 
-void Streams::OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &)
+void Streams::flush_begins()
 {
 	const std::lock_guard lock(mutex_);
 	flushing_ = sealed_.size();
@@ -97,20 +97,20 @@ void Streams::OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &)
 		wait_for(current(), sealed_.back());
 }
 
-void Streams::OnFlushCompleted(rocksdb::DB *, const rocksdb::FlushJobInfo &)
+void Streams::flush_ended()
 {
 	const std::lock_guard lock(mutex_);
 	flushed_.resize(std::max(flushed_.size(), flushing_), point());
 }
 
-void Streams::OnCompactionBegin(rocksdb::DB *, const rocksdb::CompactionJobInfo &)
+void Streams::compaction_begins()
 {
 	const std::lock_guard lock(mutex_);
 	if (!flushed_.empty())
 		wait_for(current(), flushed_.back());
 }
 
-void Streams::OnCompactionCompleted(rocksdb::DB *, const rocksdb::CompactionJobInfo &)
+void Streams::compaction_ended()
 {
 	const std::lock_guard lock(mutex_);
 	compacted_ = point();

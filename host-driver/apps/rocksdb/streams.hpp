@@ -27,13 +27,18 @@ public:
 	uint64_t before_command() override;
 	void after_command() override;
 	const char *Name() const override { return "Hartzone streams"; }
-	void OnMemTableSealed(const rocksdb::MemTableInfo &) override;
-	void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &) override;
-	void OnFlushCompleted(rocksdb::DB *, const rocksdb::FlushJobInfo &) override;
-	void OnCompactionBegin(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override;
-	void OnCompactionCompleted(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override;
+	void OnMemTableSealed(const rocksdb::MemTableInfo &) override { sealed(); }
+	void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &) override { flush_begins(); }
+	void OnFlushCompleted(rocksdb::DB *, const rocksdb::FlushJobInfo &) override { flush_ended(); }
+	void OnCompactionBegin(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override { compaction_begins(); }
+	void OnCompactionCompleted(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override { compaction_ended(); }
 
 private:
+	void sealed();
+	void flush_begins();
+	void flush_ended();
+	void compaction_begins();
+	void compaction_ended();
 	// Records of a stream that had been sent at an event.
 	using Point = trace::After;
 	struct Stream {
