@@ -190,15 +190,15 @@ enum hz_routing { HZ_ROUTING_LIST(HZ_ENUMERATOR) HZ_ROUTINGS };
 enum hz_lock_stats { HZ_LOCK_STATS_LIST(HZ_ENUMERATOR) HZ_STATS_LEVELS };
 
 #define HZ_CLOCK_PRESET_LIST(X) \
-	X(HZ_CLOCK_DEFAULT, "default", "the defaults of this table") \
+	X(HZ_CLOCK_FREE, "free", "a control: round costs of no chip, and plain data cost their instruction only") \
 	X(HZ_CLOCK_IDEAL, "ideal", "no coherence costs: `local`, `remote`, `far`, `memory`, `occupancy`, `l2` and `ipi` are 0") \
-	X(HZ_CLOCK_PLAIN, "plain", "the default, and plain data move too") \
+	X(HZ_CLOCK_PLAIN, "plain", "`free`, but plain data move too") \
 	X(HZ_CLOCK_SINGLE, "single", \
 	  "a single-issue in-order core: `small`, and what classes of instructions take if each result is wanted at once") \
 	X(HZ_CLOCK_SMALL, "small", "a small in-order controller: `plain` with private caches and memory behind them") \
 	X(HZ_CLOCK_CLUSTERED, "clustered", "`small` with clusters of four harts, far from each other") \
 	X(HZ_CLOCK_SERVER, "server", "a processor of a server with two sockets") \
-	X(HZ_CLOCK_ROCKET, "rocket", "costs measured on the RTL of a Rocket of four cores") \
+	X(HZ_CLOCK_ROCKET, "rocket", "the defaults of this table: costs measured on the RTL of a Rocket of four cores") \
 	X(HZ_CLOCK_MANYCORE, "manycore", "many simple cores on a mesh: Xeon Phi 7210, as in DeepFlash's experiments") \
 	X(HZ_CLOCK_ARM, "arm", "many fast cores on a mesh: Graviton2, with Neoverse N1")
 #define HZ_CLOCK_DATA_LIST(X) \

@@ -34,7 +34,7 @@ void MachineFlags::add_to(CLI::App &command, const std::string &usual)
 			usual);
 	add_text(
 		command, "--vclock", plugin_options, "KEY=VALUE,...",
-		"Change the virtual clock's costs for this run (docs/internals/clock-costs.md has the keys). E.g. --vclock remote=80,occupancy=40");
+		"Change the virtual clock's costs for this run (docs/internals/clock-costs.md has the keys). E.g. --vclock remote=80,memory=60");
 	add_text(
 		command, "--image", image, "FILE",
 		"Keep the flash in this file, which is made if it is missing; the data in it stay. Default: a temporary one. E.g. --image disk.img");

@@ -14,6 +14,7 @@ namespace hz::cli {
 namespace {
 
 constexpr uint64_t start_margin_ns = 100000; // between reading the device's time and the first arrival
+constexpr uint64_t rest_ns = 20000000;       // long enough for several erases, the longest operation of flash
 
 bool cut_short(const std::vector<res::QueueAccount> &queues)
 {
@@ -81,6 +82,7 @@ void MachineRun::prepare(const Trace &trace, res::RunFacts &facts)
 	facts.kept_zones = kept_zones();
 	plan_ = plan_for(trace);
 	facts.prepared = phase("preparing " + title_, threads_of(sources(), ports(), next_start()));
+	rest(facts.prepared);
 	begin_accounts();
 }
 
@@ -174,6 +176,14 @@ void MachineRun::note_tailor(res::RunFacts &facts) const
 	for (const replay::ThreadPlan &thread : plan_.threads)
 		all.merge(thread.tailor->figures());
 	facts.iotailor = replay::json_of(all);
+}
+
+// Flash still programs what the preparation wrote; the measurement would count that as its own. On a shared device others go on.
+void MachineRun::rest(const std::vector<res::QueueAccount> &prepared)
+{
+	const bool wrote = std::any_of(prepared.begin(), prepared.end(), [](const res::QueueAccount &queue) { return queue.submitted; });
+	if (machine_.is_ours() && machine_.region().virtual_clock() && wrote)
+		queues_.front()->run(QueuePair::no_operation(), {}, {}, rest_ns);
 }
 
 // On a shared device counters are not reset: another run may be measuring.

@@ -44,6 +44,7 @@ public:
 
 private:
 	void note_tailor(res::RunFacts &facts) const;
+	void rest(const std::vector<res::QueueAccount> &prepared);
 	void begin_accounts();
 	void make_queues();
 	std::vector<FoundSpace> found_spaces();

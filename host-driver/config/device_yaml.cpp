@@ -198,7 +198,7 @@ void take_clock_preset(Fields &f, hz_device_config &cfg)
 {
 	for (const hz_field &field : hz_device_fields)
 		if (!strcmp(field.member, "clock.preset"))
-			hz_clock_preset_costs(static_cast<hz_clock_preset>(choice(f, field, 0)), &cfg.clock);
+			hz_clock_preset_costs(static_cast<hz_clock_preset>(choice(f, field, cfg.clock.preset)), &cfg.clock);
 }
 
 /* The section and those below it: "" holds all. */

@@ -238,7 +238,7 @@ static bool apply_preset(struct vc_options *options, int argc, char **argv, char
 #undef HZ_WORD
 #define HZ_WORD(constant, word, ...) " " word
 
-	options->preset = words[HZ_CLOCK_DEFAULT];
+	options->preset = words[HZ_CLOCK_ROCKET];
 	for (int i = 0; i < argc; i++)
 		if (!strncmp(argv[i], "preset=", 7))
 			options->preset = argv[i] + 7;

@@ -103,6 +103,7 @@ nvme_sqe QueuePair::read(uint64_t lba, uint32_t sectors) { return io(NVME_IO_REA
 nvme_sqe QueuePair::append(uint64_t start, uint32_t sectors) { return io(NVME_IO_ZONE_APPEND, start, sectors); }
 nvme_sqe QueuePair::flush() { return io(NVME_IO_FLUSH, 0, 0); }
 nvme_sqe QueuePair::write_zeroes(uint64_t lba, uint32_t sectors) { return io(NVME_IO_WRITE_ZEROES, lba, sectors); }
+nvme_sqe QueuePair::write_uncorrectable(uint64_t lba, uint32_t sectors) { return io(NVME_IO_WRITE_UNCORRECTABLE, lba, sectors); }
 nvme_sqe QueuePair::compare(uint64_t lba, uint32_t sectors) { return io(NVME_IO_COMPARE, lba, sectors); }
 nvme_sqe QueuePair::verify(uint64_t lba, uint32_t sectors) { return io(NVME_IO_VERIFY, lba, sectors); }
 
@@ -111,6 +112,13 @@ nvme_sqe QueuePair::deallocate(uint32_t ranges)
 	nvme_sqe sqe = io(NVME_IO_DATASET_MANAGEMENT, ranges - 1, 0);
 	sqe.cdw11 = NVME_DSM_DEALLOCATE;
 	sqe.cdw12 = 0;
+	return sqe;
+}
+
+nvme_sqe QueuePair::no_operation()
+{
+	nvme_sqe sqe = deallocate(1);
+	sqe.cdw11 = 0;
 	return sqe;
 }
 

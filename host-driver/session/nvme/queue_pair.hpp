@@ -108,9 +108,11 @@ public:
 	static nvme_sqe append(uint64_t zone_start_lba, uint32_t sectors);
 	static nvme_sqe flush();
 	static nvme_sqe write_zeroes(uint64_t lba, uint32_t sectors);
+	static nvme_sqe write_uncorrectable(uint64_t lba, uint32_t sectors);
 	static nvme_sqe compare(uint64_t lba, uint32_t sectors);
 	static nvme_sqe verify(uint64_t lba, uint32_t sectors);
 	static nvme_sqe deallocate(uint32_t ranges);
+	static nvme_sqe no_operation(); // Dataset Management without an attribute
 	static nvme_sqe copy(uint64_t to_lba, uint32_t ranges, bool append);
 	static nvme_sqe zone_send(uint64_t zone_start_lba, nvme_zone_send_action action, bool all = false);
 	static nvme_sqe zone_report(uint64_t start_lba, uint32_t bytes, bool partial = true);
