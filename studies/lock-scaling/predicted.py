@@ -23,7 +23,8 @@ def handover(result):
     next reader; earlier readers keep the line busy, unless reads overlap."""
     costs = result["vclock"]["parameters"]
     transfer = costs["far" if costs["cluster"] else "remote"]
-    each = costs["occupancy"] if costs["reads"] == "queue" else 0
+    busy = transfer + costs["local"] if costs["busy"] == "access" else costs["occupancy"]
+    each = busy if costs["reads"] == "queue" else 0
     return {"least_ns": (2 * transfer + costs["wake"]) * 1e3 / costs["mhz"], "each_ns": each * 1e3 / costs["mhz"]}
 
 

@@ -23,7 +23,7 @@ KINDS = schema.excluding_lock_kinds()
 GRANULARITIES = ("device", "global", "class", "sharded", "fine", "owner")
 LOADS = (scaling.GROWING, "fixed")
 ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
-COHERENCE = ("local", "remote", "far", "memory", "occupancy", "wake", "ipi")  # keys of the device file's clock section
+COHERENCE = ("local", "remote", "far", "memory", "clean", "dispatch", "occupancy", "wake", "ipi")  # keys of the device file's clock section
 
 
 def cost_models():

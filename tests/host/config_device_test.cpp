@@ -499,9 +499,14 @@ TEST(DeviceConfig, SchemesAreNumberedInLexicographicOrder)
 
 TEST(DeviceConfig, ClockCostsFollowThePresetAndSingleKeysChangeIt)
 {
-	const hz_clock_costs plain = parse_device("name: x\n", "t").clock;
-	EXPECT_EQ(plain.remote, 40u);
-	EXPECT_EQ(plain.mhz, 1000u);
+	const hz_clock_costs usual = parse_device("name: x\n", "t").clock;
+	EXPECT_EQ(usual.preset, uint32_t(HZ_CLOCK_ROCKET));
+	EXPECT_EQ(usual.remote, 69u);
+	EXPECT_EQ(usual.mhz, 1000u);
+	EXPECT_EQ(usual.data, uint32_t(HZ_DATA_ORDERED));
+	const hz_clock_costs free = parse_device("clock: {preset: free}\n", "t").clock;
+	EXPECT_EQ(free.remote, 40u);
+	EXPECT_EQ(free.data, uint32_t(HZ_DATA_FREE));
 	const hz_clock_costs ideal = parse_device("clock: {remote: 7, preset: ideal}\n", "t").clock;
 	EXPECT_EQ(ideal.preset, uint32_t(HZ_CLOCK_IDEAL));
 	EXPECT_EQ(ideal.remote, 7u);
@@ -522,7 +527,7 @@ TEST(DeviceConfig, ClockCostsFollowThePresetAndSingleKeysChangeIt)
 	EXPECT_EQ(hub.l2_bytes, 1u << 20);
 	EXPECT_THROW(parse_device("clock: {l2_bytes: 96 KiB}\n", "t"), ConfigError);
 	EXPECT_EQ(parse_device("clock: {preset: rocket}\n", "t").clock.arbiter, uint32_t(HZ_ARBITER_TURNS));
-	EXPECT_THROW(parse_device("clock: {arbiter: turns}\n", "t"), ConfigError);
+	EXPECT_THROW(parse_device("clock: {preset: free, arbiter: turns}\n", "t"), ConfigError);
 	const hz_clock_costs clustered = parse_device("clock: {preset: clustered, cluster: 2, cache_bytes: 0}\n", "t").clock;
 	EXPECT_EQ(clustered.data, uint32_t(HZ_DATA_MOVES));
 	EXPECT_EQ(clustered.cluster, 2u);

@@ -55,8 +55,8 @@ class Laws(unittest.TestCase):
 
 class Conclusions(unittest.TestCase):
     def test_a_limit_is_what_an_experiment_said_else_none_is_named(self):
-        line = {("mcs", "device", n, "default", "pipeline"): point([10.0 * n], hil=0.99, spin=0.3) for n in (1, 2)}
-        self.assertEqual(scaling.conclusions(line, [1, 2])[0], "mcs, costs default: 2 workers reach 2.00 times the throughput of 1.")
+        line = {("mcs", "device", n, "rocket", "pipeline"): point([10.0 * n], hil=0.99, spin=0.3) for n in (1, 2)}
+        self.assertEqual(scaling.conclusions(line, [1, 2])[0], "mcs, costs rocket: 2 workers reach 2.00 times the throughput of 1.")
         limits = {scaling.line_of(key): "The limit: flash cells." for key in line}
         self.assertTrue(scaling.conclusions(line, [1, 2], limits)[0].endswith("the throughput of 1. With 2: The limit: flash cells."))
 
@@ -77,47 +77,47 @@ class Conclusions(unittest.TestCase):
                 for kind, more in (("mcs", better), ("tas", 0.0))}
 
     def test_an_order_counts_only_if_it_survives_every_cost_model(self):
-        same = scaling.conclusions(self.measured({"default": 5.0, "2x": 7.0}), [1, 2])
+        same = scaling.conclusions(self.measured({"rocket": 5.0, "2x": 7.0}), [1, 2])
         self.assertIn("Kinds at 4 workers, costs 2x: mcs > tas.", same)
         self.assertTrue(any("the same under every cost model" in line for line in same))
-        other = scaling.conclusions(self.measured({"default": 5.0, "2x": -7.0}), [1, 2])
+        other = scaling.conclusions(self.measured({"rocket": 5.0, "2x": -7.0}), [1, 2])
         self.assertTrue(any("depends on the cost model" in line for line in other))
 
     def test_granularities_are_compared_for_each_kind(self):
         speed = {("mcs", "global"): 1.0, ("mcs", "fine"): 2.0, ("tas", "global"): 0.5, ("tas", "fine"): 2.0}
-        measured = {(kind, granularity, n, "default", "pipeline"): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
+        measured = {(kind, granularity, n, "rocket", "pipeline"): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
                     for (kind, granularity), faster in speed.items() for n in (1, 2)}
         told = scaling.conclusions(measured, [1, 2])
-        for line in ("Granularities of mcs at 2 workers, costs default: fine > global.", "Kinds (granularity global) at 2 workers, costs default: mcs > tas.",
-                     "Kinds (granularity fine) at 2 workers, costs default: mcs = tas."):
+        for line in ("Granularities of mcs at 2 workers, costs rocket: fine > global.", "Kinds (granularity global) at 2 workers, costs default: mcs > tas.",
+                     "Kinds (granularity fine) at 2 workers, costs rocket: mcs = tas."):
             self.assertIn(line, told)
 
     def test_a_load_that_grows_and_one_that_is_fixed_are_lines_of_their_own(self):
-        measured = {("mcs", "device", n, "default", "pipeline", load): point([kiops * n ** power, kiops * n ** power + 0.1])
+        measured = {("mcs", "device", n, "rocket", "pipeline", load): point([kiops * n ** power, kiops * n ** power + 0.1])
                     for load, kiops, power in (("growing", 100.0, 0.5), ("fixed", 300.0, 0.0)) for n in (1, 4)}
         self.assertEqual([line.name for line in scaling.lines(measured)], ["mcs", "mcs fixed"])
         self.assertEqual([line.labels["load"] for line in scaling.lines(measured)], ["growing", "fixed"])
         said = "\n".join(scaling.conclusions(measured, [1, 2]))
-        self.assertIn("mcs, costs default: 4 workers reach 2.00 times the throughput of 1.", said)
-        self.assertIn("mcs fixed, costs default: 4 workers reach 1.00 times the throughput of 1.", said)
+        self.assertIn("mcs, costs rocket: 4 workers reach 2.00 times the throughput of 1.", said)
+        self.assertIn("mcs fixed, costs rocket: 4 workers reach 1.00 times the throughput of 1.", said)
         self.assertNotIn("Kinds", said, "loads are not compared with each other")
 
     def test_architectures_are_compared_where_all_else_is_the_same(self):
         speed = {("mcs", "pipeline"): 1.0, ("mcs", "completion"): 2.0, ("tas", "pipeline"): 1.0, ("tas", "completion"): 1.0}
-        measured = {(kind, "device", n, "default", architecture): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
+        measured = {(kind, "device", n, "rocket", architecture): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
                     for (kind, architecture), faster in speed.items() for n in (1, 2)}
         told = scaling.conclusions(measured, [1, 2])
-        for line in ("Architectures of mcs at 2 workers, costs default: completion > pipeline.",
-                     "Architectures of tas at 2 workers, costs default: completion = pipeline.", "Kinds at 2 workers, costs default: mcs = tas.",
-                     "Kinds (completion) at 2 workers, costs default: mcs > tas."):
+        for line in ("Architectures of mcs at 2 workers, costs rocket: completion > pipeline.",
+                     "Architectures of tas at 2 workers, costs rocket: completion = pipeline.", "Kinds at 2 workers, costs default: mcs = tas.",
+                     "Kinds (completion) at 2 workers, costs rocket: mcs > tas."):
             self.assertIn(line, told)
-        self.assertTrue(any(line.startswith("mcs completion, costs default: 2 workers reach 2.00 times") for line in told))
+        self.assertTrue(any(line.startswith("mcs completion, costs rocket: 2 workers reach 2.00 times") for line in told))
 
     def test_a_line_that_falls_is_told_unless_seeds_explain_it(self):
         def told(last):
-            line = {("mcs", "global", n, "default", "pipeline"): p for n, p in ((1, point([10.0])), (4, point([30.0, 32.0])), (8, point(last)))}
+            line = {("mcs", "global", n, "rocket", "pipeline"): p for n, p in ((1, point([10.0])), (4, point([30.0, 32.0])), (8, point(last)))}
             return scaling.conclusions(line, [1])[0]
-        self.assertIn("mcs global, costs default: 8 workers reach 2.00 times the throughput of 1.", told([20.0, 20.0]))
+        self.assertIn("mcs global, costs rocket: 8 workers reach 2.00 times the throughput of 1.", told([20.0, 20.0]))
         self.assertIn("Throughput falls beyond 4 workers, by 9 to 62 %.", told([20.0, 20.0]))
         self.assertNotIn("falls", told([20.0, 26.0]), "two seeds that lose 33 and 19 % prove nothing")
         self.assertNotIn("falls", told([20.0]), "nor does one")
@@ -129,7 +129,7 @@ class Conclusions(unittest.TestCase):
         self.assertEqual(scaling.locks({"instances": {"zone": 20, "l2p": 1}}), 21)
 
     def test_one_seed_ranks_nothing(self):
-        told = scaling.conclusions(self.measured({"default": 5.0}), [1])
+        told = scaling.conclusions(self.measured({"rocket": 5.0}), [1])
         self.assertFalse(any(">" in line for line in told))
         self.assertIn("One seed has no intervals", told[-1])
 

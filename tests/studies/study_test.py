@@ -161,7 +161,7 @@ class LockScaling(unittest.TestCase):
         from common import readme
         scaling = readme.module("lock-scaling").scaling
         def said(*by_seed):
-            return scaling.gains({("mcs", way, 4, "default", "pipeline"): {"kiops_by_seed": kiops} for way, kiops in zip(("global", "fine"), by_seed)}, 4)[0]
+            return scaling.gains({("mcs", way, 4, "rocket", "pipeline"): {"kiops_by_seed": kiops} for way, kiops in zip(("global", "fine"), by_seed)}, 4)[0]
         self.assertIn("2.00 times the throughput (2.00 to 2.00, 95 % over the seeds): the one lock is the limit", said([1.0, 2.0], [2.0, 4.0]))
         self.assertIn("whether that helps is not proven", said([1.0, 1.0], [2.0, 4.0]))
         self.assertIn("that is not enough", said([1.0, 2.0], [1.0, 2.0]))

@@ -206,11 +206,11 @@ class Predictions(unittest.TestCase):
             self.assertIn(reason, predicted.sentence("mcs", found))
 
     def test_points_have_the_throughput_of_the_model(self):
-        measured = {scaling.Key("mcs", "device", workers, "default", "pipeline"): p for workers, p in self.line()}
-        measured["tas", "device", 1, "default", "pipeline"] = self.line()[1][1]
+        measured = {scaling.Key("mcs", "device", workers, "rocket", "pipeline"): p for workers, p in self.line()}
+        measured["tas", "device", 1, "rocket", "pipeline"] = self.line()[1][1]
         found = predicted.kiops(measured)
-        self.assertEqual(set(found), {scaling.Key("mcs", "device", n, "default", "pipeline") for n in (1, 4)}, "one point is no line")
-        self.assertAlmostEqual(found[scaling.Key("mcs", "device", 4, "default", "pipeline")], 100 * speedup(4, 750, 500, Handover(160, 40)))
+        self.assertEqual(set(found), {scaling.Key("mcs", "device", n, "rocket", "pipeline") for n in (1, 4)}, "one point is no line")
+        self.assertAlmostEqual(found[scaling.Key("mcs", "device", 4, "rocket", "pipeline")], 100 * speedup(4, 750, 500, Handover(160, 40)))
 
 
 if __name__ == "__main__":

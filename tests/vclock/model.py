@@ -11,9 +11,11 @@ from rv64 import Code, LOADS, MASK, RAM, STORES, SYNC_WORDS, expand, place, reg,
 SLOTS = 0x80200000
 UART, ECAM, ECAM_END = 0x10000000, 0x30000000, 0x40000000
 COSTS = {
-    "default": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100),
+    "free": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100),
     "ideal": dict(insn=1, local=0, remote=0, far=0, memory=0, occupancy=0, wake=0, pause=10, ipi=0),
     "plain": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100, data="moves"),
+    "rocket": dict(insn=1, local=3, remote=69, far=69, memory=41, clean=41, busy="access", occupancy=20, wake=0, pause=0, pause_multiple=32, ipi=100,
+                   data="ordered", dispatch=8, arbiter="turns", load=1, mul=7, div=4, div_bit=1, loop_exit=6, csr=2, cache_bytes=16384, cache_ways=4),
 }
 # What a set of costs need not name: classes of instructions that cost no more than others, data as it is told to the plugin, reads of a line that merge, harts of a cluster,
 # caches, entries of a store buffer.

@@ -311,7 +311,7 @@ TEST(Options, PresetsSetEveryCost)
 	// A hit, and a line of another core of the socket: docs/internals/clock-costs.md says where from.
 	EXPECT_EQ(Parsed({"preset=server"}).options.cost.local, 20u);
 	EXPECT_EQ(Parsed({"preset=server"}).options.cost.remote, 124u);
-	EXPECT_STREQ(Parsed({}).options.preset, presets[HZ_CLOCK_DEFAULT].word);
+	EXPECT_STREQ(Parsed({}).options.preset, presets[HZ_CLOCK_ROCKET].word);
 	const Parsed unknown({"preset=nosuch"});
 	EXPECT_FALSE(unknown.good);
 	for (const auto &preset : presets)

@@ -25,7 +25,7 @@ HUB_COSTS = dict(insn=1, local=3, remote=69, far=69, memory=110, clean=41, busy=
 TURN_COSTS = dict(HUB_COSTS, arbiter="turns", loop_exit=6)
 CLASS_COSTS = dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, load=2, store=1, mul=4, div=19, branch=3, csr=7)
 
-SETS = ("default", "classes", "ideal", "other", "plain", "cached", "buffered", "hub", "turns")
+SETS = ("free", "rocket", "classes", "ideal", "other", "plain", "cached", "buffered", "hub", "turns")
 
 
 def costs_and_options(name):
@@ -91,14 +91,14 @@ class Accuracy(LockbenchCase):
                      for n, (kind, harts) in enumerate(pairs))
 
     def test_seeds(self):
-        self.compare((kind, 4, (200, 150, 50), "default", seed) for kind in KINDS for seed in range(2, 6))
+        self.compare((kind, 4, (200, 150, 50), "free", seed) for kind in KINDS for seed in range(2, 6))
 
     def test_waits_measured(self):
         """The loop then freezes its clock and reads it twice more per operation."""
-        self.compare((kind, harts, (200, 150, 50), "default", 7, 100000, 1) for kind in KINDS for harts in (1, 4, 16))
+        self.compare((kind, harts, (200, 150, 50), "free", 7, 100000, 1) for kind in KINDS for harts in (1, 4, 16))
 
     def test_no_lock(self):
-        self.compare(("none", 1, work, "default") for work in WORK)
+        self.compare(("none", 1, work, "free") for work in WORK)
 
     def full_matrix(self):
         """Not part of the suite: minutes on a quiet host, half an hour on a busy one."""

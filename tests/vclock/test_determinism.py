@@ -152,7 +152,7 @@ class Counting(ProbeCase):
         more = ["spin-limit=123456", "race-check=on", "jitter=5:70"]
         with self.probe("order", 3, options=[f"{k}={v}" for k, v in asked.items()] + more) as m:
             self.assertEqual(m.run(), 0, m.output)
-            self.assertEqual(m.report()["parameters"], {**asked, "preset": "default", "harts": 3, "spin_limit_ns": 123456, "hold": 1000, "hold_class": 16, "transfer": 1000,
+            self.assertEqual(m.report()["parameters"], {**asked, "preset": "free", "harts": 3, "spin_limit_ns": 123456, "hold": 1000, "hold_class": 16, "transfer": 1000,
                                                         "transfer_class": 16, "pace": 1000,
                                                         "pace_harts": 0, "race_check": True,
                                                         "jitter": {"seed": 5, "permille": 70}})

@@ -203,11 +203,11 @@ class Options(ProbeCase):
                 (["ram=RAM", "jitter=1:0"], "option jitter=1:0 has a value"),
                 (["ram=RAM", "jitter=1:10001"], "option jitter=1:10001 has a value"),
                 (["ram=RAM", "jitter=" + 30 * "9"], "option jitter=999"),
-                (["ram=RAM", "preset=fast"], "preset=fast is unknown: default ideal plain single small clustered server"),
+                (["ram=RAM", "preset=fast"], "preset=fast is unknown: free ideal plain single small clustered server"),
                 (["ram=RAM", "data=on"], "option data=on has a value"),
                 (["ram=RAM", "reads=both"], "option reads=both has a value"),
                 (["ram=RAM", "cache_ways=0"], "option cache_ways=0 has a value"),
-                (["ram=RAM", "cache_bytes=1000"], "option cache_bytes=1000 is not possible with 8 ways of 64 bytes"),
+                (["ram=RAM", "cache_bytes=1000"], "option cache_bytes=1000 is not possible with 4 ways of 64 bytes"),
                 (["ram=RAM", "cache_bytes=1536"], "option cache_bytes=1536 is not possible with 8 ways of 64 bytes"),
                 (["ram=RAM", "harts=2"], "option harts=2, but the machine has 1"),
                 (["ram=RAM", "elf=/dev/null"], "option elf=/dev/null is unusable"),
@@ -225,7 +225,7 @@ class Options(ProbeCase):
                 self.assertEqual((p["preset"], p["local"], p["remote"], p["occupancy"]), ("ideal", 0, 77, 0))
 
     def test_presets_choose_the_memory_too(self):
-        for preset, expected in (("default", ("free", "queue", 0, 0, 40)), ("plain", ("moves", "queue", 0, 0, 40)),
+        for preset, expected in (("free", ("free", "queue", 0, 0, 40)), ("plain", ("moves", "queue", 0, 0, 40)),
                                  ("small", ("moves", "queue", 0, 32768, 120)), ("single", ("moves", "queue", 0, 32768, 120)),
                                  ("clustered", ("moves", "queue", 4, 32768, 120)),
                                  ("server", ("moves", "merge", 14, 262144, 270)), ("manycore", ("moves", "merge", 0, 32768, 170)),

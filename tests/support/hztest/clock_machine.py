@@ -31,6 +31,8 @@ class Machine:
                         "-object", f"memory-backend-file,id=ram,size={ram_mb}M,mem-path={self.ram},share=on"]
         if plugin:
             words = [f"ram={self.ram}", f"report={self.report_path}", f"elf={elf}", *options]
+            if not any(w.startswith("preset=") for w in options):
+                words.append("preset=free")  # what a test does not name costs a round number, or nothing
             if shm:
                 words.append(f"shm={shm}")
             if pin is not None:
