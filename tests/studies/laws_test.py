@@ -88,7 +88,7 @@ class Conclusions(unittest.TestCase):
         measured = {(kind, granularity, n, "rocket", "pipeline"): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
                     for (kind, granularity), faster in speed.items() for n in (1, 2)}
         told = scaling.conclusions(measured, [1, 2])
-        for line in ("Granularities of mcs at 2 workers, costs rocket: fine > global.", "Kinds (granularity global) at 2 workers, costs default: mcs > tas.",
+        for line in ("Granularities of mcs at 2 workers, costs rocket: fine > global.", "Kinds (granularity global) at 2 workers, costs rocket: mcs > tas.",
                      "Kinds (granularity fine) at 2 workers, costs rocket: mcs = tas."):
             self.assertIn(line, told)
 
@@ -108,7 +108,7 @@ class Conclusions(unittest.TestCase):
                     for (kind, architecture), faster in speed.items() for n in (1, 2)}
         told = scaling.conclusions(measured, [1, 2])
         for line in ("Architectures of mcs at 2 workers, costs rocket: completion > pipeline.",
-                     "Architectures of tas at 2 workers, costs rocket: completion = pipeline.", "Kinds at 2 workers, costs default: mcs = tas.",
+                     "Architectures of tas at 2 workers, costs rocket: completion = pipeline.", "Kinds at 2 workers, costs rocket: mcs = tas.",
                      "Kinds (completion) at 2 workers, costs rocket: mcs > tas."):
             self.assertIn(line, told)
         self.assertTrue(any(line.startswith("mcs completion, costs rocket: 2 workers reach 2.00 times") for line in told))

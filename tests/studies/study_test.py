@@ -191,7 +191,7 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(set(points), {(load, workers) for load in ("growing", "fixed") for workers in (1, 4)})
         self.assertEqual(points["growing", 4]["digests"], points["fixed", 4]["digests"], "with the most workers both are the same")
         self.assertGreater(points["fixed", 1]["read_mean_us"], 2 * points["growing", 1]["read_mean_us"], "four threads wait for one worker")
-        self.assertIn("mcs fixed, costs default: 4 workers reach", self.printed)
+        self.assertIn("mcs fixed, costs rocket: 4 workers reach", self.printed)
 
     def test_nobody_comes_between_the_news_of_a_completion_and_its_entry(self):
         """This seed once stood for ever: the first HIL hart waited, with a frozen clock, for an entry that another hart had announced only."""
