@@ -147,9 +147,10 @@ enum hz_oob_kind {
 	HZ_OOB_KINDS
 };
 enum hz_oob_flags {
-	HZ_OOB_ZERO = 1, /* programmed without data: reads as zeros, nothing is stored in the data area; set by the media */
-	HZ_OOB_LOST = 2, /* the sector's data are lost, only the record is known: programmed so by a move, or found so by a read */
-	HZ_OOB_FLAGS = 3,
+	HZ_OOB_ZERO = 1,   /* programmed without data: reads as zeros, nothing is stored in the data area; set by the media */
+	HZ_OOB_LOST = 2,   /* the sector's data are lost, only the record is known: programmed so by a move, or found so by a read */
+	HZ_OOB_MARKED = 4, /* by the host's Write Uncorrectable: a read that does not ask for the record fails */
+	HZ_OOB_FLAGS = 7,
 };
 enum { HZ_OOB_SEQUENCE_BITS = 48 };
 /* All zero: erased, or an unfinished program. A sector below write_sector without a good record in either copy is torn or lost. */

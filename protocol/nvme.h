@@ -47,6 +47,7 @@ enum nvme_io_opcode {
 	NVME_IO_FLUSH = 0x00,
 	NVME_IO_WRITE = 0x01,
 	NVME_IO_READ = 0x02,
+	NVME_IO_WRITE_UNCORRECTABLE = 0x04,
 	NVME_IO_COMPARE = 0x05,
 	NVME_IO_WRITE_ZEROES = 0x08,
 	NVME_IO_DATASET_MANAGEMENT = 0x09,
@@ -136,7 +137,9 @@ enum nvme_status {
 	NVME_COMPARE_FAILURE = 0x285,
 	NVME_HZ_IN_PLACE_BUDGET = 0x7c0, /* vendor: no more sectors may be written in place before some are folded or their zones reset */
 	NVME_DNR = 0x4000,
-	NVME_SCT_MEDIA = 0x200, /* the status code type of media and data integrity errors, among … */
+	NVME_HZ_MARKED = NVME_UNRECOVERED_READ |
+			 NVME_DNR, /* … because of a Write Uncorrectable; other unrecovered reads may be tried again */
+	NVME_SCT_MEDIA = 0x200,    /* the status code type of media and data integrity errors, among … */
 	NVME_SCT_MASK = 0x700,
 };
 
@@ -396,6 +399,7 @@ enum {
 	NVME_OACS_SELF_TEST = 0x10,
 	NVME_OACS_DBBUF = 0x100,
 	NVME_ONCS_COMPARE = 0x01,
+	NVME_ONCS_WRITE_UNCORRECTABLE = 0x02,
 	NVME_ONCS_DATASET_MANAGEMENT = 0x04,
 	NVME_ONCS_WRITE_ZEROES = 0x08,
 	NVME_ONCS_SELECT = 0x10,

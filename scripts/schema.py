@@ -152,6 +152,12 @@ def member(kind):
     return fields[-1][0] + fields[-1][1], 8
 
 
+def clock_preset(name):
+    """Costs that preset `name` of the virtual clock has, and the schema's defaults have not: cost → number."""
+    body = re.search(rf"static void take_{name}\(.*?\n}}", (TOP / "protocol/clock_preset.c").read_text(encoding="utf-8"), re.S)[0]
+    return {key: value_of(value) for keys, value in re.findall(r"((?:costs->\w+ = )+)(\w+);", body) for key in re.findall(r"->(\w+)", keys)}
+
+
 def value_of(text):
     """A constant expression of C: decimal numbers, names, + - * << and brackets."""
     text = {"UINT8_MAX": "255", "UINT32_MAX": str(2 ** 32 - 1)}.get(text, text)

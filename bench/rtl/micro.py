@@ -93,7 +93,7 @@ def costs(f, cache):
         """… of a miss, beyond that of a hit."""
         return cycles(f[f"access amo {state}"] - f["access amo own_dirty 0"])
     div_bit = cycles((f["rem_long"] - f["div_middle"]) / (LONG_BITS - MIDDLE_BITS))
-    return {"insn": insn, "local": beyond("amo"), "remote": moved("dirty 1"), "far": moved("dirty 1"), "clean": moved("clean 1"),
+    return {"preset": "free", "insn": insn, "local": beyond("amo"), "remote": moved("dirty 1"), "far": moved("dirty 1"), "clean": moved("clean 1"),
             "memory": moved("nowhere 0"), **busy(f, beyond("amo") + moved("dirty 1")), "wake": 0, **pause(f, insn), "data": "ordered",
             **hub(f), "load": beyond("load_wanted"), "store": beyond("store"), "mul": beyond("mul") - WANTED * insn,
             "div": beyond("rem_long") - WANTED * insn - div_bit * LONG_BITS, "div_bit": div_bit, "branch": beyond("branch_not_taken"),

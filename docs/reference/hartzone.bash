@@ -90,6 +90,9 @@ _hartzone() {
 		"serve --seed") files=0 ;;
 		"serve --firmware") files=1 ;;
 		"serve --console") files=1 ;;
+		"serve --allow-host") files=0 ;;
+		"serve --dhchap-secret") files=1 ;;
+		"serve --dhchap-ctrl-secret") files=1 ;;
 		"serve --name") files=0 ;;
 		"serve --lanes") files=0 ;;
 		"serve --transport") files=0 ;;
@@ -166,6 +169,14 @@ _hartzone() {
 		"explain --costs") words='groups all' ;;
 		"explain --jobs") files=0 ;;
 		"explain --out") files=1 ;;
+		"calibrate --out") files=1 ;;
+		"calibrate --device") files=devices ;;
+		"calibrate --cpus") files=0 ;;
+		"calibrate --threads") files=0 ;;
+		"calibrate --repeats") files=0 ;;
+		"calibrate --cases") files=0 ;;
+		"calibrate --locks") files=0 ;;
+		"calibrate --seed") files=0 ;;
 		"record-trace --out") files=1 ;;
 		"build --with") files=1 ;;
 		"linux --kernel") files=0 ;;
@@ -196,7 +207,7 @@ _hartzone() {
 		'image check') words='-h --help --device --json' ;;
 		'verify') words='-h --help --image --device --firmware --console' ;;
 		'nvme') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach' ;;
-		'serve') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --nvme-tcp --open --name --lanes --transport --slow-down --record --list' ;;
+		'serve') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --nvme-tcp --open --allow-host --dhchap-secret --dhchap-ctrl-secret --name --lanes --transport --slow-down --record --list' ;;
 		'fio') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach' ;;
 		'files') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --size --count --small-files --reread --sync-every --aged --namespace --in-place --slack --cleaner --iotailor --page-cache --copy-offload --out' ;;
 		'rocksdb') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach --power-cut-at --namespace --keys --sync-every --memtable --out --record --acked' ;;
@@ -205,13 +216,14 @@ _hartzone() {
 		'bench') words='ftl nand rtl scaling trace vclock' ;;
 		'study') words='conzone-contention conzone-f2fs conzone-fig6a conzone-fig6b conzone-fig7 conzone-fig8 conzone-l2p-log conzone-readings conzone-sensitivity conzone-slc-gc conzone-zone-size lock-scaling mcmq-fig5 mcmq-fig6 mcmq-fig7 mcmq-table1 papers-side-by-side plp-capacitance plp-fig10 plp-fig11 plp-fig12 plp-fig13 trim-waf zms-multizone zms-random-read zms-random-write zms-sync-update zufs-fig4 zufs-fig7 zufs-fig8 zufs-fig9-10' ;;
 		'explain') words='-h --help --device --workload --workers --threads --commands --seeds --change --costs --jobs --out --resume --quick' ;;
+		'calibrate') words='-h --help --out --device --cpus --threads --repeats --cases --locks --seed --json --quick' ;;
 		'record-trace') words='-h --help --out' ;;
 		'setup') words='--check --to-build --rest --daemon --snakemake --verilator --linux' ;;
 		'build') words='--with --without' ;;
 		'linux') words='--kernel --memory --accel --help' ;;
 		'clean') words='' ;;
 		esac
-		[ -n "$command" ] || [ ! -e "$(dirname "$1")/CMakePresets.json" ] || words+=' test bench study explain record-trace setup build linux clean'
+		[ -n "$command" ] || [ ! -e "$(dirname "$1")/CMakePresets.json" ] || words+=' test bench study explain calibrate record-trace setup build linux clean'
 		[[ $cur == -* || -z $command ]] || case $command in image|trace) ;; *) files=1 ;; esac
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; [ -z "$files" ] || compgen -f -- "$cur")

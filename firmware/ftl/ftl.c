@@ -183,6 +183,7 @@ static bool names_zone(const struct ftl_request *req)
 	case FTL_APPEND:
 	case FTL_UPDATE:
 	case FTL_WRITE_ZEROES:
+	case FTL_WRITE_UNCORRECTABLE:
 	case FTL_COPY:
 	case FTL_COPY_APPEND:
 	case FTL_ZONE_OPEN:

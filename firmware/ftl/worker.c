@@ -45,7 +45,8 @@ static void run_op(struct ftl_worker *self, struct ftl_request *req)
 	case FTL_COMPARE: run_read(self, req); break;
 	case FTL_WRITE:
 	case FTL_APPEND:
-	case FTL_WRITE_ZEROES: run_write(self, req); break;
+	case FTL_WRITE_ZEROES:
+	case FTL_WRITE_UNCORRECTABLE: run_write(self, req); break;
 	case FTL_UPDATE: update_run(self, req); break;
 	case FTL_DEALLOCATE: conv_deallocate_run(self, req); break;
 	case FTL_COPY:

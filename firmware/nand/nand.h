@@ -30,6 +30,7 @@ enum nand_status {
 	NAND_UNCORRECTABLE = -4,  /* read: more errors than ECC corrects, or torn program */
 	NAND_POWER_OFF = -5,      /* power was cut: nothing happens any more */
 	NAND_POWER_WENT = -6,     /* … from outside, while this was done; capacitors keep flash and controller alive */
+	NAND_MARKED = -7,         /* read without OOB: nothing is lost, but a sector is marked by the host (HZ_OOB_MARKED) */
 };
 
 /* A sector's record as exchanged between firmware and media; its form in the image is struct hz_nand_oob. */
@@ -67,12 +68,14 @@ struct nand_ops {
 	/* Data of `count` sectors of one block from addr.sector on into data at byte `at`, OOB into oob[] (either may be NULL).
 	 * An erased sector reads as zeros with kind ERASED and NAND_OK. NAND_UNCORRECTABLE: at least one sector is lost, and reads as
 	 * zeros. If its data alone are (the record has an ECC of its own and is there twice), the record says so with HZ_OOB_LOST; if
-	 * the record is lost too (torn program, dead die), its kind is ERASED. The other sectors are good. */
+	 * the record is lost too (torn program, dead die), its kind is ERASED. The other sectors are good. A sector with HZ_OOB_MARKED
+	 * reads as zeros: with oob, NAND_OK and the mark in its record, so that whoever moves it carries the mark along; without,
+	 * NAND_MARKED. */
 	enum nand_status (*read)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 				 struct hz_oob *oob);
 	/* The records alone of `count` sectors of one block: as read, but without the data, so that only a program's HZ_OOB_LOST shows. */
 	void (*records)(struct nand *nand, struct flash_addr addr, uint32_t count, struct hz_oob *oob);
-	/* data NULL = zeros. A sector with HZ_OOB_LOST in its record reads as one with lost data. */
+	/* data NULL = zeros. A sector with HZ_OOB_LOST in its record reads as one with lost data; HZ_OOB_MARKED is kept. */
 	enum nand_status (*program)(struct nand *nand, struct flash_addr addr, uint32_t count, const struct sgl *data, uint32_t at,
 				    const struct hz_oob *oob);
 	enum nand_status (*erase)(struct nand *nand, struct flash_addr addr);

@@ -147,7 +147,7 @@ static void write_sector(struct nand_media *media, const struct place *at, uint3
 			 const struct hz_oob *wanted)
 {
 	uint8_t *store = at->data ? at->data + (uint64_t)i * HZ_SECTOR_BYTES : NULL;
-	uint32_t flags = (data && store ? 0 : HZ_OOB_ZERO) | (wanted->flags & HZ_OOB_LOST);
+	uint32_t flags = (data && store ? 0 : HZ_OOB_ZERO) | (wanted->flags & (HZ_OOB_LOST | HZ_OOB_MARKED));
 	struct hz_nand_oob record = {
 		.sequence = wanted->sequence,
 		.kind = wanted->kind,
@@ -285,9 +285,9 @@ static struct hz_oob oob_of(const struct hz_nand_oob *record, enum found found)
 	};
 }
 
-/* False: lost. A failing read finds `most` at most. */
-static bool read_sector(struct nand_media *media, const struct place *at, uint32_t i, const struct sgl *data, uint32_t to,
-			struct hz_oob *oob, enum found most)
+/* A failing read finds `most` at most. */
+static enum nand_status read_sector(struct nand_media *media, const struct place *at, uint32_t i, const struct sgl *data, uint32_t to,
+				    struct hz_oob *oob, enum found most)
 {
 	struct hz_nand_oob record = { .kind = HZ_OOB_ERASED };
 	enum found found = look_at_sector(media, at, i, &record);
@@ -301,7 +301,9 @@ static bool read_sector(struct nand_media *media, const struct place *at, uint32
 		sgl_write(data, to + i * HZ_SECTOR_BYTES, at->data + (uint64_t)i * HZ_SECTOR_BYTES, HZ_SECTOR_BYTES);
 	if (data && found == FOUND_ALL && tuple_of(media, at, i, &record))
 		memcpy(sgl_behind(data, to + i * HZ_SECTOR_BYTES), tuple_of(media, at, i, &record), HZ_TUPLE_BYTES);
-	return most == FOUND_ALL && (found == FOUND_ALL || found == FOUND_ERASED);
+	if (most != FOUND_ALL || (found != FOUND_ALL && found != FOUND_ERASED))
+		return NAND_UNCORRECTABLE;
+	return record.flags & HZ_OOB_MARKED && !oob ? NAND_MARKED : NAND_OK;
 }
 
 /* A dead die returns nothing; a read that fails by chance loses the data only. */
@@ -322,9 +324,12 @@ static HZ_FROZEN __attribute__((noinline)) enum nand_status read_cells(struct na
 
 	if (count == 0 || at->sector + count > media->sectors_per_block[at->region])
 		return refuse_operation(media, "Read beyond the end of a block.");
-	for (uint32_t i = 0; i < count; i++)
-		if (!read_sector(media, at, i, data, to, oob, most))
-			status = NAND_UNCORRECTABLE;
+	for (uint32_t i = 0; i < count; i++) {
+		enum nand_status one = read_sector(media, at, i, data, to, oob, most);
+
+		if (one != NAND_OK && status != NAND_UNCORRECTABLE)
+			status = one;
+	}
 	at->block->read_count++;
 	return status;
 }

@@ -88,9 +88,12 @@ void nand_keep(struct nand *nand, uint32_t place, const uint8_t *sector, const s
 	there->checksum = 0;
 	nand_crash_order();
 	bulk_copy(kept_memory(media, place), sector, media->kept.stride);
-	record = (struct hz_nand_oob){
-		.sequence = oob->sequence, .kind = oob->kind, .stream = oob->stream, .lpa = oob->lpa, .generation = oob->generation
-	};
+	record = (struct hz_nand_oob){ .sequence = oob->sequence,
+				       .kind = oob->kind,
+				       .stream = oob->stream,
+				       .lpa = oob->lpa,
+				       .generation = oob->generation,
+				       .flags = oob->flags & HZ_OOB_MARKED };
 	record.data_checksum = kept_checksum(media, sector, &record);
 	record.checksum = nand_oob_checksum(&record, kept_number(place));
 	write_copy(there, &record);
@@ -108,7 +111,8 @@ uint8_t *nand_kept(struct nand *nand, uint32_t place, struct hz_oob *oob)
 				.lpa = record->lpa,
 				.generation = record->generation,
 				.kind = record->kind,
-				.stream = record->stream };
+				.stream = record->stream,
+				.flags = record->flags };
 	return sector;
 }
 

@@ -29,9 +29,10 @@ enum ftl_op {
 	FTL_APPEND,
 	FTL_UPDATE, /* a write of sectors before the write pointer of a sequential zone; at it, and elsewhere, a plain one */
 	FTL_WRITE_ZEROES,
-	FTL_DEALLOCATE,  /* sgl: `sectors` ranges, struct nvme_dsm_range */
-	FTL_COPY,        /* sgl: `sectors` source ranges, struct nvme_copy_range; all of them go to lba and behind it */
-	FTL_COPY_APPEND, /* the same to the write pointer of the zone at lba */
+	FTL_WRITE_UNCORRECTABLE, /* a write of zeros whose reads end with NVME_HZ_MARKED */
+	FTL_DEALLOCATE,          /* sgl: `sectors` ranges, struct nvme_dsm_range */
+	FTL_COPY,                /* sgl: `sectors` source ranges, struct nvme_copy_range; all of them go to lba and behind it */
+	FTL_COPY_APPEND,         /* the same to the write pointer of the zone at lba */
 	FTL_FLUSH,
 	FTL_ZONE_OPEN,
 	FTL_ZONE_CLOSE,

@@ -73,7 +73,7 @@ static uint32_t padding_of(const struct tsu_txn *txn)
 
 static void count_txn(struct hz_log_flash *counters, const struct tsu_txn *txn)
 {
-	bool failed = txn->status != NAND_OK;
+	bool failed = txn->status != NAND_OK && txn->status != NAND_MARKED;
 	uint32_t padding;
 
 	switch (txn->op) {
@@ -102,7 +102,7 @@ HZ_FROZEN void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint
 		txn->status = txn->op == TSU_ERASE ? NAND_ERASE_FAILED : NAND_PROGRAM_FAILED;
 	else
 		txn->status = apply_txn(thread, txn);
-	if (txn->status == NAND_OK && txn->lost)
+	if (txn->lost && (txn->status == NAND_OK || txn->status == NAND_MARKED))
 		txn->status = lose_data(txn);
 	if (txn->op == TSU_PROGRAM && txn->status != NAND_POWER_OFF)
 		tsu->nand->ops->programmed(tsu->nand, txn->addr, end_ns);

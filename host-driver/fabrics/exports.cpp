@@ -166,6 +166,7 @@ uint16_t Export::portions(const nvme_sqe &from, std::span<const std::byte> data,
 	case NVME_IO_READ:
 	case NVME_IO_COMPARE:
 	case NVME_IO_WRITE_ZEROES:
+	case NVME_IO_WRITE_UNCORRECTABLE:
 	case NVME_IO_VERIFY:
 	case NVME_IO_ZONE_APPEND: return cut_blocks(*this, sqe, out);
 	case NVME_IO_DATASET_MANAGEMENT: return cut_deallocate(*this, sqe, data, out);

@@ -23,9 +23,10 @@ double per_second(uint64_t amount, uint64_t ns) { return ns ? double(amount) * 1
 json latency_json(const Histogram &h)
 {
 	return {
-		{"mean", h.mean()},       {"min", h.min()},          {"p50", h.quantile(0.5)},
-		{"p90", h.quantile(0.9)}, {"p99", h.quantile(0.99)}, {"p999", h.quantile(0.999)},
-		{"max", h.max()},
+		{"mean", h.mean()},        {"min", h.min()},
+		{"p50", h.quantile(0.5)},  {"p90", h.quantile(0.9)},
+		{"p99", h.quantile(0.99)}, {"p999", h.quantile(0.999)},
+		{"max", h.max()},          {"p9999", h.quantile(0.9999)},
 	};
 }
 

@@ -85,6 +85,40 @@ def add_quick(p):
                    help="the smallest form that still shows the effect, but for what other options say; the test suite runs it")
 
 
+def per_cent(text):
+    """'2%' or '2' → 0.02"""
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0.01 <= value <= 50:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a percentage from 0.01% to 50%")
+    return value / 100
+
+
+def add_until(p):
+    """Early stop of a point's seeds (sweep.Until); until_is_sound checks what these options have to do with others."""
+    p.add_argument("--until", type=per_cent, metavar="PERCENT",
+                   help="go on with more seeds than --seeds (without it 1,2,3), point by point, until the 95%% interval of throughput reaches no "
+                        "farther to each side than this part of it, such as 2%%; all points take the same seeds in the same order")
+    add_number(p, "--most-seeds", 3, 100, 10, "seeds of a point after which --until gives up")
+
+
+def until_is_sound(p, args):
+    if not args.until:
+        if "most_seeds" in args.named:
+            p.error("--most-seeds says when --until gives up: name that, too")
+        return
+    if "seeds" not in args.named and len(args.seeds) < 2:
+        args.seeds = [1, 2, 3]
+    if len(set(args.seeds)) < 2:
+        p.error("--until takes two seeds or more to begin with, such as --seeds 1,2,3: one has no interval")
+    if len(args.seeds) > args.most_seeds:
+        p.error(f"--most-seeds {args.most_seeds} are fewer than --seeds names")
+    if args.engine != "local":
+        p.error("--until decides after each run whether another follows, which --engine snakemake does not: leave one out")
+
+
 def add_seed(p):
     add_number(p, "--seed", 1, MOST_SEED, 1, "seed of everything random")
 

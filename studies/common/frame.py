@@ -3,8 +3,11 @@
 NAME                       its folder's name
 options(words)             parsed arguments, of the command line if words is None
 points(args)               what to run: a list of Point
+until(args)                a sweep.Until, if seeds may stop early
 check(result, folder)      raises StudyError where a run cannot be used
 summarize(results)         of one point's runs: a dictionary of figures
+follow(args, sweep)        runs that need the figures of the points, if there are any; returns the exit code
+show_followed(args)        prints a table of what follow measured
 figures(args, points)      rows of study.json, made by report.figure
 show(points)               prints a table of the points
 draw(points)               a figure of matplotlib, if it has one: NAME.png, and on the page
@@ -25,7 +28,8 @@ from common.sweep import Sweep
 
 def run(study, words=None):
     args = study.options(words)
-    sweep = Sweep(args, study.points(args), study.summarize, study.check).run()
+    sweep = Sweep(args, study.points(args), study.summarize, study.check, study.until(args) if hasattr(study, "until") else None).run()
+    followed = study.follow(args, sweep) if hasattr(study, "follow") else 0
     rows = study.figures(args, sweep.points)
     more = study.derived(args, sweep.points) if hasattr(study, "derived") else {}
     path = report.write(args.out, study.NAME, rows, seeds=args.seeds, clock="virtual", **study.facts(args), **sweep.facts(), **more)
@@ -34,12 +38,14 @@ def run(study, words=None):
         report.compare(rows)
         print()
     study.show(sweep.points)
+    if hasattr(study, "show_followed"):
+        study.show_followed(args)
     if more.get("conclusions"):
         print("\n" + "\n".join(f"- {line}" for line in more["conclusions"]))
     if sweep.warning():
         print(f"\n{sweep.warning()}")
     print(f"\nfigures: {path}" + drawn(study, args, sweep, rows))
-    code = sweep.end()
+    code = sweep.end() or followed
     if getattr(args, "update", False) and code == 0:
         readme.update(study.NAME, args.out)
     return code
@@ -88,7 +94,7 @@ def provenance(shown, args, sweep):
         shown.text(sweep.warning())
     shown.heading("Provenance")
     software = report.flat(sweep.software or {})
-    options = {f"--{name.replace('_', '-')}": value for name, value in vars(args).items() if name not in ("out", "named", "found_limits")}
+    options = {f"--{name.replace('_', '-')}": value for name, value in vars(args).items() if name not in ("out", "named") and not name.startswith("found_")}
     shown.table(["", ""], [[name, " ".join(map(str, value)) if isinstance(value, list) else str(value)] for name, value in {**software, **options}.items()])
     shown.folded_table("Digests of the runs", ["run", "digest"], list(sweep.digests.items()))
 

@@ -1,7 +1,8 @@
 """Live pictures for report.html: a figure of matplotlib, drawn again by Bokeh. Whoever looks at the page points at marks for their values,
 zooms, and hides what a legend names, in all pictures of the page at once. The page has Bokeh's script in itself.
 
-Read from a figure: of each axes its titles, limits, ticks with words, legend; lines, points, bars, error bars, areas, cells of imshow, texts.
+Read from a figure: of each axes its titles, limits, ticks with words, legend; lines (with a group id, that is what they say), points, bars, error bars, areas,
+cells of imshow, texts.
 """
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
@@ -107,6 +108,8 @@ class _Axes:
         return self.p
 
     def ticks(self, shown, axis):
+        if not len(axis.get_majorticklocs()):
+            shown.visible = False
         words = _words(axis)
         if words:
             shown.ticker, shown.major_label_overrides = list(words), words
@@ -122,8 +125,8 @@ class _Axes:
             self.legend.setdefault(str(name), []).append(drawn)
         if hover:
             x, y = ("@at", "@value") if "value" in values else ("@x{0,0.[000]}", "@y{0,0.[000]}")
-            self.p.add_tools(HoverTool(renderers=[drawn], visible=False, tooltips=[
-                *([("", "@name")] if named else []), (self.ax.get_xlabel() or "x", x), (self.ax.get_ylabel() or "y", y)]))
+            told = [(self.ax.get_xlabel() or "x", x), (self.ax.get_ylabel() or "y", y)] if "at" in values or "value" not in values else [("", y)]
+            self.p.add_tools(HoverTool(renderers=[drawn], visible=False, tooltips=[*([("", "@name")] if named else []), *told]))
         return drawn
 
     def lines(self):
@@ -137,7 +140,8 @@ class _Axes:
             x, y = _numbers(line.get_xdata()), _numbers(line.get_ydata())
             if line.get_linestyle() not in ("None", "none", "", " "):
                 dash = DASHES.get(line.get_linestyle(), "dashed")
-                self.mark("line", name, {"x": x, "y": y}, hover=line.get_marker() in ("None", None, ""), line_color=color, line_dash=dash,
+                said = {"value": [line.get_gid()] * len(x)} if line.get_gid() else {}
+                self.mark("line", name, {"x": x, "y": y, **said}, hover=line.get_marker() in ("None", None, ""), line_color=color, line_dash=dash,
                           line_width=max(line.get_linewidth(), 1.5))
             if line.get_marker() not in ("None", None, ""):
                 self.mark("scatter", name, {"x": x, "y": y}, color=color, size=7, marker="square" if line.get_marker() == "s" else "circle")

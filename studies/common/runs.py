@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
@@ -48,6 +49,25 @@ def merged(base, changes):
     for key, value in changes.items():
         out[key] = merged(out.get(key) or {}, value) if isinstance(value, dict) else value
     return out
+
+
+TURNAROUND_NS = 4000 # of a workload that names none, as docs/reference/config.md has it
+UNITS = {"ns": 1, "us": 10 ** 3, "ms": 10 ** 6, "s": 10 ** 9}
+
+
+def nanoseconds(value):
+    """Of a duration in a file: a number of nanoseconds, or one with a unit behind it."""
+    number, unit = re.fullmatch(r"([0-9.]+) *(ns|us|ms|s)?", str(value)).groups()
+    return round(float(number) * UNITS[unit or "ns"])
+
+
+def seeded(workload, seed):
+    """The workload with this seed. A replayed trace draws nothing, and each seed would give the same run: there a seed is a host that takes so
+    many nanoseconds more between a completion and what follows, by which the runs part (after Alameldeen and Wood, "Variability in
+    architectural simulations of multi-threaded workloads", HPCA 2003)."""
+    if "trace" not in workload:
+        return {**workload, "seed": seed}
+    return {**workload, "seed": seed, "turnaround": nanoseconds(workload.get("turnaround", TURNAROUND_NS)) + seed}
 
 
 def driver():

@@ -2,9 +2,11 @@
 kept, and --resume continues."""
 # SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
+import itertools
 import sys
 
 from common import report, runs, software, workflow
+from common.elasticity import Interval
 from common.side_by_side import SideBySide
 
 
@@ -24,12 +26,33 @@ class Point:
     labels: dict # distinguishing properties, as in study.json
     name: str    # for people
     runs: list   # (folder below --out, device, workload, options that this folder always stands for
-                 # …), one for each seed
+                 # …), one for each seed; early stop adds some
+    another: object = None # seed → such a run, for early stop
 
     @property
     def key(self):
         values = tuple(self.labels.values())
         return values if len(values) > 1 else values[0]
+
+
+@dataclasses.dataclass
+class Until:
+    """Early stop: a point's seeds end when the 95 % interval of a figure reaches no farther to each side than this share of its mean. All points
+    take the same seeds in the same order, so that what two of them have in common is drawn alike."""
+    share: float
+    seeds: list   # in order: those that each point takes, and the ones that may follow
+    value: object # result → the figure
+
+    def next_seed(self, results):
+        """None: these are enough, or all there are."""
+        interval = Interval(list(map(self.value, results)))
+        return None if interval.half <= self.share * interval.mean or len(results) == len(self.seeds) else self.seeds[len(results)]
+
+
+def seeds_in_order(first, most):
+    """The first ones, and as many behind them as make `most`."""
+    more = (seed for seed in itertools.count(1) if seed not in first)
+    return [*first, *itertools.islice(more, most - len(first))]
 
 
 class Points(dict):
@@ -42,7 +65,8 @@ class Points(dict):
 class Sweep:
     """`check(result, folder)` raises StudyError where a run cannot be used."""
 
-    def __init__(self, args, points, summarize, check=lambda result, folder: None):
+    def __init__(self, args, points, summarize, check=lambda result, folder: None, until=None):
+        self.until, self.results = until, {} # point's key → results, with early stop
         self.args, self.all, self.summarize, self.check, self.word = args, points, summarize, check, getattr(args, "word", "study")
         self.points, self.failed, self.interrupted, self.kept, self.software, self.digests, self.unsteady = Points(), [], False, 0, None, {}, {}
         self.by_image = {} # image → software of its runs
@@ -56,29 +80,46 @@ class Sweep:
         except KeyboardInterrupt:
             self.interrupted = True
             return self
-        self.plan()
         progress = report.Progress(sum(len(p.runs) for p in self.all))
+        self.measure_all([(point, point.runs) for point in self.all], progress)
+        while self.until and not self.interrupted and (wanted := self.unsure()):
+            progress.total += len(wanted)
+            self.measure_all(wanted, progress)
+        progress.end()
+        return self
+
+    def measure_all(self, wanted, progress):
+        """wanted: (point, its runs that are to be made)."""
+        self.plan(wanted)
         try:
-            for point in self.all:
-                self.measure(point, progress)
+            for point, made in wanted:
+                self.measure(point, made, progress)
         except KeyboardInterrupt:
             self.interrupted = True
         finally:
             self.side_by_side.stop()
-        progress.end()
-        return self
 
-    def plan(self):
+    def unsure(self):
+        """(point, one more run) where the seeds so far do not suffice; the run is the point's from now on."""
+        found = []
+        for point in self.all:
+            seed = self.until.next_seed(self.results[point.key]) if point.key in self.points else None
+            if seed is not None:
+                point.runs.append(point.another(seed))
+                found.append((point, point.runs[-1:]))
+        return found
+
+    def plan(self, wanted):
         """Decides which runs to make, now that the kept ones are known."""
         every = [] if self.by_snakemake else [(self.args.out / folder, device, workload, extra)
-                                              for point in self.all for folder, device, workload, *extra in point.runs]
-        wanted = [run for run in every if not self.kept_result(*run)]
-        self.made_here = {out for out, *_ in wanted}
-        self.side_by_side = SideBySide(wanted)
+                                              for _, made in wanted for folder, device, workload, *extra in made]
+        missing = [run for run in every if not self.kept_result(*run)]
+        self.made_here = {out for out, *_ in missing}
+        self.side_by_side = SideBySide(missing)
 
-    def measure(self, point, progress):
-        results = []
-        for folder, device, workload, *extra in point.runs:
+    def measure(self, point, made, progress):
+        results = self.results.pop(point.key, [])
+        for folder, device, workload, *extra in made:
             progress.step(f"{point.name}, {folder}")
             try:
                 results.append(self.one(self.args.out / folder, device, workload, extra))
@@ -86,6 +127,10 @@ class Sweep:
                 self.fail(point, folder, str(error), extra)
         if len(results) == len(point.runs):
             self.points[point.key] = self.summarize(results)
+        else:
+            self.points.pop(point.key, None)
+        if self.until:
+            self.results[point.key] = results
 
     def one(self, out, device, workload, extra):
         if self.by_snakemake:
@@ -126,6 +171,13 @@ class Sweep:
         again = runs.repeat_command(self.args.out / folder, extra)
         self.failed.append({"point": point.name, "run": folder, "reason": reason, "repeat": again})
         print(f"hartzone {self.word}: {point.name} failed: {reason}\n  to repeat it: {again}", file=sys.stderr)
+
+    def also(self, other):
+        """Takes over what another sweep of the same study says about its runs, but for its points."""
+        self.failed += other.failed
+        self.interrupted |= other.interrupted
+        self.unsteady.update(other.unsteady)
+        self.digests.update(other.digests)
 
     def facts(self):
         """What study.json says about the sweep and each point."""

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import growth
 import ledger
+import open_loop
 import scaling
 from common import plot
 from common.page import Page
@@ -101,10 +102,11 @@ def page(args, sweep, drawn, table, conclusions):
     measured = sweep.points
     first, *_ = scaling.all_costs(measured)
     page = Page("Lock contention across core counts",
-                f"Hartzone, study lock-scaling: device {args.device}, workload {args.workload}, case {args.case}, seeds {', '.join(map(str, args.seeds))}, virtual clock")
+                f"Hartzone, study lock-scaling: device {args.device}, workload {args.trace or args.workload}, case {args.case}, seeds {', '.join(map(str, args.seeds))}, virtual clock")
     page.heading("In words")
     page.list(conclusions)
     growth.show(page, measured)
+    open_loop.show(page, getattr(args, "found_open", {}))
     for costs in scaling.all_costs(measured):
         found = of_costs(measured, costs)
         page.heading(f"Costs: {costs}")

@@ -4,6 +4,8 @@ whom, what is taken while what is held, and what is waited for in a queue instea
 from common import plot
 
 MOST_BLAMES = MOST_LOCKS = MOST_OF_REQUESTS = 8
+MOST_EDGES = 16 # of the graph of waits
+THIN, THICK = 1.5, 9 # its lines, in points
 RANKS = ("p50", "p90", "p99", "p999", "max")
 COLUMNS = ("waits", "wait mean", "p50", "p90", "p99", "p99.9", "max", "hold mean", "p50", "p99", "p99.9", "max")
 
@@ -42,6 +44,17 @@ def of_requests(result):
             for kind in result["vclock"]["locks"]["requests"] for name in ("all", "p99", "p999") for lock in kind[name]["locks"][:MOST_OF_REQUESTS]]
 
 
+def edges(blame):
+    """Of the profile's pairs of places: function that waits, function that had taken the lock, class → waits and time, the most first."""
+    found = {}
+    for b in blame:
+        edge = found.setdefault((function(b["waiter"]), function(b["holder"]), b["class"]), {"waits": 0, "wait_ns": 0})
+        for part in edge:
+            edge[part] += b[part]
+    ranked = sorted(found.items(), key=lambda item: (-item[1]["wait_ns"], item[0]))
+    return [{"waiter": waiter, "holder": holder, "class": name, **edge} for (waiter, holder, name), edge in ranked[:MOST_EDGES]]
+
+
 def of_run(result):
     """Of one run; None if its device keeps no statistics of holds."""
     ledger = result["vclock"].get("locks")
@@ -51,13 +64,17 @@ def of_run(result):
     return {"classes": [{key: c[key] for key in ("class", "wait", "hold")} for c in ledger["classes"]],
             "handovers": {"class": worst["class"], "times": worst["handovers"]},
             "lock": ledger["locks"][0], "locks": [lock for lock in ledger["locks"][:MOST_LOCKS] if lock["contended"]],
-            "blame": ledger["blame"][:MOST_BLAMES], "nesting": ledger["nesting"], "logical": ledger["logical"],
+            "blame": ledger["blame"][:MOST_BLAMES], "graph": edges(ledger["blame"]), "nesting": ledger["nesting"], "logical": ledger["logical"],
             "work": work_by_role(result), "requests": requests(result), "ways": of_requests(result)}
 
 
 def place(symbol):
     """Function and offset, without the address."""
     return symbol.split(" ")[0]
+
+
+def function(symbol):
+    return place(symbol).partition("+")[0]
 
 
 def classes_table(ledger):
@@ -123,6 +140,32 @@ def top_locks(ax, locks):
     ax.set(xlabel="µs waited in all; contended share of acquisitions", title="Locks that were waited for longest")
 
 
+def heights(names):
+    """name → its place on one side of the graph, the first on top."""
+    order = list(dict.fromkeys(names))
+    return {name: (len(order) - at - 0.5) / len(order) for at, name in enumerate(order)}
+
+
+def graph(ax, found):
+    """Left who waits, right who had taken what it waits for: a line for each class of locks, as thick as its waits are long."""
+    left, right, classes = heights(edge["waiter"] for edge in found), heights(edge["holder"] for edge in found), list(dict.fromkeys(edge["class"] for edge in found))
+    most, named = max(edge["wait_ns"] for edge in found), set()
+    for number, edge in enumerate(found):
+        lift = 0.01 * (number % 5 - 2) # two classes of the same places stay apart
+        line, = ax.plot([0, 1], [left[edge["waiter"]] + lift, right[edge["holder"]] + lift], linewidth=THIN + (THICK - THIN) * edge["wait_ns"] / most,
+                        color=f"C{classes.index(edge['class'])}", alpha=0.7, label="_" * (edge["class"] in named) + f"class {edge['class']}")
+        line.set_gid(f"{edge['waiter']} → {edge['holder']}, {edge['class']}: {edge['waits']:,} waits, {edge['wait_ns'] / 1e3:,.0f} µs")
+        named.add(edge["class"])
+    for side, at, names in (("right", -0.04, left), ("left", 1.04, right)):
+        for name, height in names.items():
+            ax.text(at, height, name, ha=side, va="center", fontsize=8)
+    ax.set_xticks([0, 1], ["waits in", "for who took the lock in"])
+    ax.set_yticks([])
+    ax.grid(visible=False)
+    ax.set(xlim=(-1, 2), ylim=(-0.02, 1.02), title="Who waits for whom")
+    ax.legend(frameon=False, fontsize=8)
+
+
 def percentiles(ax, classes):
     for c in classes:
         ax.plot(range(len(RANKS)), [max(c["wait"][rank], 1) for rank in RANKS], marker="o", label=c["class"])
@@ -162,6 +205,11 @@ def show(page, name, workers, ledger):
     page.heading(f"Who waits for whom: {name}, {workers} workers, first seed (ns)")
     pictures(page, ledger)
     page.table(*classes_table(ledger))
+    if ledger["graph"]:
+        fig, (ax,) = plot.figure(1, 3.6)
+        graph(ax, ledger["graph"])
+        page.picture(fig, "Functions of the firmware that waited for a spin lock, and those that had taken it when the wait began. The thicker a line, the longer "
+                     "its waits in all; in a browser it says how many and how long under the mouse.")
     page.text("What the harts of each role do when they are not idle, in % of that time: instructions by what they belong to, stalls, spinning.")
     page.table(*work_table(ledger))
     page.text("Mean µs of a request, of all and of the slowest, from its fetch to its completion.")

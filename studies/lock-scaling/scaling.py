@@ -77,8 +77,23 @@ def laws(line):
             "amdahl_sigma": usl.amdahl(means).sigma, "amdahl_error": usl.amdahl(means).error}
 
 
+def spread(p):
+    """How far the interval of throughput reaches to each side, as a share of the mean."""
+    return Interval(p["kiops_by_seed"]).half / p["kiops"]
+
+
+def stopped(measured, share, most):
+    """Sentences about an early stop at this share; None: there was none."""
+    if not share:
+        return []
+    used = [p["seeds"] for p in measured.values()]
+    wide = sum(spread(p) > share for p in measured.values())
+    return [f"Seeds ended where the 95 % interval of throughput reached {100 * share:g} % to each side: {min(used)} to {max(used)} a point, {sum(used)} in all"
+            + (f"; {wide} points stayed wider with {most}." if wide else ".")]
+
+
 def gain(p, over):
-    """Interval of this point's throughput over the other's less 1, by seed."""
+    """Interval of this point's throughput over the other's less 1, by seed that both have."""
     return Interval([here / there - 1 for here, there in zip(p["kiops_by_seed"], over["kiops_by_seed"])])
 
 
@@ -115,18 +130,40 @@ def growth(name, line, limit=None):
     return out + (f" With {most}: {limit}" if limit else "")
 
 
-def gains(measured, most):
-    """What dividing the one lock does at the most workers: the same seeds with other locks, and nothing else changed. Most gain first."""
+def divisions(measured, most):
+    """(interval of the gain, line), most gain first: what dividing the one lock does at the most workers; the same seeds with other locks, and nothing
+    else changed."""
     at_most, found = {line_of(key): p for key, p in measured.items() if Key(*key).workers == most}, []
     for line, p in at_most.items():
         one = at_most.get(line._replace(granularity="global"))
         if line.granularity in DIVIDED and one:
             found.append((Interval([a / b for a, b in zip(p["kiops_by_seed"], one["kiops_by_seed"])]), line))
-    return [gained(gain, line, most) for gain, line in sorted(found, key=lambda item: -item[0].mean)]
+    return sorted(found, key=lambda item: -item[0].mean)
 
 
-def gained(gain, line, most):
-    verdict = ("the one lock is the limit" if gain.low > LIMITS else "that costs throughput" if gain.high < 1 else
+def blamed(measured, most):
+    """Lines of our firmware with one lock that dividing it proves to be the limit."""
+    return list(dict.fromkeys(line._replace(granularity="global") for gain, line in divisions(measured, most) if gain.low > LIMITS and line.firmware == OURS))
+
+
+def gains(measured, most, parts=None):
+    """Sentences. parts: line with one lock → what its sections and hand-overs are worth, by experiment."""
+    return [gained(gain, line, most, (parts or {}).get(line._replace(granularity="global"))) for gain, line in divisions(measured, most)]
+
+
+def worth(parts):
+    """What an experiment says of the one lock, behind "the limit"."""
+    def said(part):
+        mean, low, high = (f"{round(-end, 2) + 0.0:.2f}" for end in (part.mean, part.high, part.low)) # no -0.00
+        return f"{mean} % ({low} to {high})"
+    both = Interval([a + b for a, b in zip(*(part.values for part in parts))])
+    if both.high >= 0:
+        return ", but neither shorter sections nor quicker hand-overs prove to help, so another limit is near"
+    return f"; 1 % less time in its sections gives {said(parts[0])} more throughput, and 1 % quicker hand-overs {said(parts[1])}"
+
+
+def gained(gain, line, most, parts=None):
+    verdict = ("the one lock is the limit" + (worth(parts) if parts else "") if gain.low > LIMITS else "that costs throughput" if gain.high < 1 else
                "that is not enough" if gain.high < LIMITS else "whether that helps is not proven")
     what = ", ".join([line.kind, *[line.architecture] * (line.architecture != "pipeline"), *[f"costs {line.costs}"] * (line.costs != "rocket"),
                       *[f"{line.load} load"] * (line.load != GROWING), *[line.firmware] * (line.firmware != OURS)])
@@ -150,11 +187,11 @@ def side_by_side(measured):
     return out
 
 
-def conclusions(measured, seeds, limits=None):
+def conclusions(measured, seeds, limits=None, parts=None):
     """Sentences proven by their figures. limits: line → result of an experiment at its most
-    workers."""
+    workers; parts: as in gains."""
     most = max(Key(*key).workers for key in measured)
-    out = side_by_side(measured) + (gains(measured, most) if len(seeds) > 1 else [])
+    out = side_by_side(measured) + (gains(measured, most, parts) if len(seeds) > 1 else [])
     out += [growth(f"{line.name}, costs {line.costs}", points, (limits or {}).get(line)) for line, points in lines(measured).items() if len(points) > 1]
     if len(seeds) == 1:
         return out + ["One seed has no intervals, so it proves no difference, and no fall of a line (--seeds 1,2,3)."]

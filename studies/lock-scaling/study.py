@@ -11,56 +11,32 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling"), str(TOP / "scripts")]
 import drawing  # noqa: E402
 import ledger  # noqa: E402
+import open_loop  # noqa: E402
 import predicted  # noqa: E402
 import scaling  # noqa: E402
 import schema  # noqa: E402
-from common import arguments, experiment, frame, report, runs  # noqa: E402
+from common import arguments, costs, experiment, frame, report, runs  # noqa: E402
 from common.report import mean  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, Sweep, Until, seeds_in_order  # noqa: E402
+from inputs import as_the_case_says, case_of, case_of_trace, cases, cost_models, costs_word, device_of, workload_of  # noqa: E402
 
 NAME = "lock-scaling"
 KINDS = schema.excluding_lock_kinds()
 GRANULARITIES = ("device", "global", "class", "sharded", "fine", "owner")
-LOADS = (scaling.GROWING, "fixed")
+OPEN = "open"
+LOADS = (scaling.GROWING, "fixed", OPEN)
+TRACE_CASES = ("block-trace", "zoned-trace")
 ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
-COHERENCE = ("local", "remote", "far", "memory", "clean", "dispatch", "occupancy", "wake", "ipi")  # keys of the device file's clock section
-
-
-def cost_models():
-    """name → the device file's clock section."""
-    defaults = {f["key"]: f["default"] for f in schema.device_fields() if f.get("section") == "clock" and f.get("key") in COHERENCE}
-    presets = {name: {"preset": name} for name, _ in schema.choices("CLOCK_PRESET") if name != "rocket"}
-    return {"rocket": {}, **presets, "buffered": {"store_buffer": 8}, "half": {key: value // 2 for key, value in defaults.items()},
-            "2x": {key: value * 2 for key, value in defaults.items()}}
-
-
-def cases():
-    """name → its file: its changes to the device and to the workload; a null leaves a key out."""
-    return {path.stem: path for path in sorted((TOP / "studies" / "lock-scaling" / "cases").glob("*.yaml"))}
-
-
-def case_of(args, part):
-    return runs.read_yaml(cases()[args.case]).get(part, {})
-
-
-def as_the_case_says(args):
-    """A case may name what it compares, where the command line does not."""
-    for key, value in case_of(args, "study").items():
-        if key not in args.named:
-            setattr(args, key, value)
-    return args
-
-
-def without_nulls(values):
-    return {key: without_nulls(value) if isinstance(value, dict) else value for key, value in values.items() if value is not None}
 
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--workers 1,2 --locks mcs --quick")
+    arguments.add_until(p)
     arguments.add_numbers(p, "--workers", 1, 60, "1,2,4,8", "FTL worker counts")
     arguments.add_names(p, "--load", LOADS, scaling.GROWING,
                         "how many host threads there are: as many as workers (growing: weak scaling), or at each number of workers as many as "
-                        "at the most of them (fixed: strong scaling); growing,fixed: both, side by side")
+                        "at the most of them (fixed: strong scaling); growing,fixed: both, side by side; open, or fixed,open: after that, commands that come "
+                        "at random times at 50, 80 and 95 %% of each point's throughput, with percentiles of their latency")
     arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface in the pipeline")
     arguments.add_names(p, "--architecture", ARCHITECTURES, "pipeline",
                         "who serves the queue pairs: harts of the host interface (pipeline), or each worker its own (completion)")
@@ -70,12 +46,19 @@ def options(words=None):
                         "how many locks there are: for the whole FTL one (global), for each class one or --shards, or one for each thing that "
                         "is protected; device: as its file says; owner: so too, but commands go to the workers that own their zones")
     arguments.add_number(p, "--shards", 2, 4096, 4, "locks of a class under --granularity sharded")
-    arguments.add_names(p, "--costs", tuple(cost_models()), "rocket",
-                        "what synchronisation costs the harts (docs/internals/clock-costs.md); 2x: twice the default, ideal: nothing")
+    p.add_argument("--costs", type=costs_word, default="rocket", metavar="NAME|FILE,...",
+                   help="what synchronisation costs the harts (docs/internals/clock-costs.md); 2x: twice the default, ideal: nothing; a file: its section "
+                        f"clock, such as ./hartzone calibrate writes: {', '.join(cost_models())}")
     p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
                    help="what the workers meet at: locks-only (reads on a device that does not queue; compares granularities with 1 to 16 "
                         "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), "
-                        "block-reads (from a block namespace), as the files in studies/lock-scaling/cases have it")
+                        "block-reads (from a block namespace), zipf (the same, from popular places), writes-random, writes-mixed, writes-zones and "
+                        "writes-overwrite (on flash that is fast for them), block-trace and zoned-trace (devices for --trace), as the files in "
+                        "studies/lock-scaling/cases have it")
+    arguments.add_path(p, "--trace", None, "FILE",
+                       "replay this trace, of any format that ./hartzone trace reads, instead of a workload: as many threads share it as there are "
+                       "host threads. Without --case the device is that of the case block-trace or, for operations on zones, zoned-trace. A seed then "
+                       "is a host whose turnaround is so many ns longer")
     arguments.add_config(p, "--workload", "workloads", "lock-scaling", "what each worker's host thread does")
     arguments.add_config(p, "--device", "devices", "lock-scaling", "what it runs on")
     arguments.add_firmware(p, "measure this firmware image, too (an ELF file), or that of the folder of an FTL, as given to ./hartzone build "
@@ -83,40 +66,41 @@ def options(words=None):
     p.add_argument("--explain", action="store_true",
                    help="find by experiment what limits each line at its most workers, as ./hartzone explain does with groups of costs: some "
                         "twenty more runs for each seed and line, of which there must be two or more seeds")
-    args = as_the_case_says(arguments.parsed(p, words))
+    p.add_argument("--no-explain", action="store_true",
+                   help="do not test by experiment whether one lock for the whole FTL is the limit where dividing it helps (some twelve more runs for "
+                        "each such line)")
+    args = checked(p, as_the_case_says(with_trace(p, arguments.parsed(p, words))))
+    return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=list(dict.fromkeys((args.granularity[0], args.granularity[-1]))))
+
+
+def with_trace(p, args):
+    """A trace says which case's device it needs."""
+    if not args.trace and "case" in args.named and args.case in TRACE_CASES:
+        p.error(f"--case {args.case} is a device for a trace: name one, such as --trace traces/sqlite-wal.hzt.xz")
+    if args.trace and not args.trace.is_file():
+        p.error(f"--trace: there is no file {args.trace}")
+    if args.trace and "workload" in args.named:
+        p.error("--workload and --trace both say what the host does: leave one out")
+    if args.trace and "case" not in args.named:
+        args.case = case_of_trace(args.trace)
+    return args
+
+
+def checked(p, args):
+    arguments.until_is_sound(p, args)
+    if OPEN in args.load and args.trace:
+        p.error("--load open draws when commands come, and a trace is replayed as fast as it goes: leave one out")
+    if OPEN in args.load and {"think", "queue_depth"} & {key for part in runs.load_yaml("workloads", args.workload).get("each") or () for key in part or ()}:
+        p.error(f"--load open sets think and queue_depth of all threads, and the workload {args.workload} has them under `each`: take them out there")
     if args.explain and len(set(args.seeds)) < 2:
         p.error("--explain takes two seeds or more, such as --seeds 1,2,3: one has no interval")
+    if args.explain and args.no_explain:
+        p.error("--explain asks for more experiments, --no-explain for none: leave one out")
     if args.explain and args.firmware:
         p.error("--explain finds the limits of our own firmware: leave out --firmware")
     if args.hil > 1 and "pipeline" not in args.architecture:
         p.error("--hil: no other hart of the host interface serves queue pairs with --architecture completion")
-    return arguments.quickly(args, workers=args.workers[:2], locks=args.locks[:2], granularity=list(dict.fromkeys((args.granularity[0], args.granularity[-1]))))
-
-
-def device_of(args, kind, granularity, workers, costs, architecture):
-    device = without_nulls(runs.merged(runs.load_yaml("devices", args.device), case_of(args, "device")))
-    device = runs.merged(device, {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
-    if architecture != "pipeline":
-        device["harts"]["architecture"] = architecture
-    elif args.hil > 1:
-        device["harts"]["hils"] = args.hil
-    if args.tsu:
-        device["harts"]["tsus"] = args.tsu
-    if granularity == "owner":
-        device["harts"]["routing"] = "owner"
-    elif granularity != "device":
-        device["locks"]["granularity"] = {"default": args.shards if granularity == "sharded" else granularity}
-    if cost_models()[costs]:
-        device = runs.merged(device, {"clock": cost_models()[costs]})
-    return device
-
-
-def workload_of(args, workers, load, seed):
-    workload = without_nulls(runs.merged(runs.merged(runs.load_yaml("workloads", args.workload), case_of(args, "workload")),
-                                         {"threads": workers if load == scaling.GROWING else max(args.workers), "seed": seed}))
-    if args.quick: # half of a case's commands, enough for its purpose
-        workload["common"]["total_ops"] = case_of(args, "workload").get("common", {}).get("total_ops", 400) // 2
-    return workload
+    return args
 
 
 def firmwares(args):
@@ -125,6 +109,11 @@ def firmwares(args):
         return {scaling.OURS: []}
     name = args.firmware.stem if args.firmware.stem != scaling.OURS else str(args.firmware)
     return {scaling.OURS: [], name: ["--firmware", str(args.firmware)]}
+
+
+def closed_loads(args):
+    """How many threads there are, where each waits for its commands."""
+    return [load for load in args.load if load != OPEN] or [scaling.GROWING]
 
 
 def points(args):
@@ -137,15 +126,40 @@ def points(args):
         name = ", ".join([kind, f"{workers} workers", *unusual, *[f"costs {costs}"] * (costs != "rocket")])
         labels_of_it = {"lock": kind, "granularity": granularity, "workers": workers, "costs": costs, "architecture": architecture, "load": load,
                         "firmware": firmware}
-        return Point(labels_of_it, name, [(f"{folder}-{seed}", device_of(args, kind, granularity, workers, costs, architecture),
-                                           workload_of(args, workers, load, seed), *images[firmware]) for seed in args.seeds])
-    return [point(*axes) for axes in itertools.product(args.load, args.costs, args.architecture, args.granularity, args.locks, args.workers, images)]
+
+        def run(seed):
+            return (f"{folder}-{seed}", device_of(args, kind, granularity, workers, costs, architecture), workload_of(args, workers, load, seed),
+                    *images[firmware])
+        return Point(labels_of_it, name, list(map(run, args.seeds)), run)
+    return [point(*axes) for axes in itertools.product(closed_loads(args), args.costs, args.architecture, args.granularity, args.locks, args.workers, images)]
+
+
+def until(args):
+    """When a point has seeds enough; None: it has those of --seeds."""
+    return Until(args.until, seeds_in_order(args.seeds, args.most_seeds), report.kiops) if args.until else None
 
 
 def check(result, folder):
     """The device keeps times only: no data can be verified."""
     if result["violations"] or result["totals"]["errors"]:
         raise runs.StudyError(f"the run in {folder} broke its own rules or had errors")
+
+
+def follow(args, sweep):
+    """The open loop, at shares of what the closed one reached."""
+    if OPEN not in args.load or sweep.interrupted:
+        return 0
+    commands = 0 if args.quick else open_loop.COMMANDS
+    opened = Sweep(args, [open_loop.point_of(point, share, sweep.points[point.key]["commands_a_second"], commands)
+                          for point in sweep.all if point.key in sweep.points for share in open_loop.SHARES], open_loop.summarize, check).run()
+    args.found_open = {(key[:-1], key[-1]): p for key, p in opened.points.items()}
+    sweep.also(opened)
+    return opened.end()
+
+
+def of_open_loop(args):
+    """(key of the point, share) → figures; nothing without --load open."""
+    return getattr(args, "found_open", {})
 
 
 def shares(result):
@@ -194,6 +208,8 @@ def summarize(results):
     return {
         "kiops": mean(map(report.kiops, results)),
         "kiops_by_seed": [report.kiops(r) for r in results],
+        "seeds": len(results),
+        "commands_a_second": mean(map(open_loop.commands_a_second, results)),
         "read_mean_us": mean(t["read"]["latency_ns"]["mean"] / 1e3 for t in totals),
         "read_p99_us": mean(t["read"]["latency_ns"]["p99"] / 1e3 for t in totals),
         "contended": mean(contended(r) for r in results),
@@ -234,15 +250,24 @@ def table(measured):
     """Header and rows: a point each."""
     classes, shown = sorted({use for p in measured.values() for use in p["time"] if use.startswith("spin")}), labels(measured)
     by_model = predicted.kiops(measured)
-    header = [*(name for _, name in shown), "KIOPS", "ticket model", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
+    seeds = any(p["seeds"] > 1 for p in measured.values())
+    header = [*(name for _, name in shown), "KIOPS", *["seeds", "± %"] * seeds, "ticket model", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
               *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %", "link busy %", "queues %"]
-    return header, [[*(key[at] for at, _ in shown), p["kiops"], by_model.get(key), p["read_mean_us"], p["read_p99_us"], scaling.locks(p),
+    return header, [[*(key[at] for at, _ in shown), p["kiops"], *[p["seeds"], 100 * scaling.spread(p)] * seeds, by_model.get(key), p["read_mean_us"], p["read_p99_us"], scaling.locks(p),
                      100 * p["contended"], 100 * p["time"]["work"], 100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes),
                      100 * p["busy"]["hil"], 100 * p["busy"]["tsu"], 100 * p["busy"]["link"], 100 * p["queueing"]] for key, p in measured.items()]
 
 
 def show(measured):
     report.table(*table(measured))
+
+
+def show_followed(args):
+    found = of_open_loop(args)
+    if found:
+        print()
+        report.table(*open_loop.table(found))
+        print(open_loop.few(found) or "")
 
 
 def draw(measured):
@@ -254,29 +279,51 @@ def page(args, sweep, fig):
 
 
 def facts(args):
-    return {"device": args.device, "workload": args.workload, "case": args.case}
+    return {"device": args.device, "workload": str(args.trace) if args.trace else args.workload, "case": args.case}
 
 
-def explained(args, line, workers):
-    """Experiment at one point; None: some of its runs are missing."""
+def experiment_of(args, line, workers, folder):
+    """Not begun."""
     point = [line.kind, line.granularity, workers, line.costs, line.architecture]
-    options = argparse.Namespace(out=args.out / "explain" / "-".join(map(str, [*point, line.load])), seeds=args.seeds, change=10, costs="groups", resume=args.resume)
-    found = experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, line.load, args.seeds[0]))
-    found.run()
-    return found if found.complete() else None
+    options = argparse.Namespace(out=args.out / folder / "-".join(map(str, [*point, line.load])), seeds=args.seeds, change=10, costs="groups", resume=args.resume)
+    return experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, line.load, 0))
 
 
 def limits(args, measured):
-    """line → experiment at its most workers, if requested; made once."""
+    """line → experiment at its most workers, with --explain; made once. One that misses runs is left out."""
     if args.explain and not hasattr(args, "found_limits"):
-        found = {line: explained(args, line, points[-1][0]) for line, points in scaling.lines(measured).items()}
-        args.found_limits = {line: one for line, one in found.items() if one}
+        found = {line: experiment_of(args, line, points[-1][0], "explain") for line, points in scaling.lines(measured).items()}
+        for one in found.values():
+            one.run()
+        args.found_limits = {line: one for line, one in found.items() if one.complete()}
     return getattr(args, "found_limits", {})
 
 
+def causes(args, measured):
+    """Line with one lock → experiment about that lock, where the study would call it the limit; made once."""
+    if not hasattr(args, "found_causes"):
+        args.found_causes = {line: one for line, one in limits(args, measured).items() if line.granularity == "global"}
+        blamed = [] if args.no_explain or args.explain or len(args.seeds) < 2 else scaling.blamed(measured, max(args.workers))
+        for line in blamed:
+            one = experiment_of(args, line, max(args.workers), "cause")
+            one.run_parts((costs.SECTIONS, costs.HANDOVERS))
+            if one.complete():
+                args.found_causes[line] = one
+    return args.found_causes
+
+
+def serial(one):
+    """What the two parts of a lock's time are worth: throughput's elasticities to time in sections, and to hand-overs."""
+    return tuple(one.by_code[name]["throughput"] for name in (costs.SECTIONS, costs.HANDOVERS))
+
+
 def conclusions(args, measured):
+    if not measured:
+        return []
     said = {line: one.sentence() for line, one in limits(args, measured).items()}
-    return scaling.conclusions(measured, args.seeds, said) + predicted.sentences(measured) if measured else []
+    parts = {line: serial(one) for line, one in causes(args, measured).items()}
+    return (scaling.conclusions(measured, args.seeds, said, parts) + scaling.stopped(measured, args.until, args.most_seeds)
+            + open_loop.sentences(of_open_loop(args)) + predicted.sentences(measured))
 
 
 def derived(args, measured):
@@ -285,6 +332,9 @@ def derived(args, measured):
     fits = [{**line.labels, **found} for line, points in scaling.lines(measured).items() if (found := scaling.laws(points))]
     models = [{**line.labels, **found} for line, found in predicted.models(measured).items()]
     return {"laws": fits, "ticket_model": models, "conclusions": conclusions(args, measured),
+            "open_loop": [{**scaling.line_of(key).labels, "workers": scaling.Key(*key).workers, "share": share, **p} for (key, share), p in of_open_loop(args).items()],
+            "causes": [{**line.labels, **dict(zip(("sections", "handovers"), (part.facts() for part in serial(one))))}
+                       for line, one in causes(args, measured).items()],
             "explained": [{**line.labels, **one.facts()} for line, one in limits(args, measured).items()]}
 
 

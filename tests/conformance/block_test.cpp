@@ -125,6 +125,10 @@ const CommandCase cases[] = {
 	{"CopyFromTheEnd", NVME_LBA_OUT_OF_RANGE, copy(0, {{8 * 96 - 7, 8}})},
 	{"CompareAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_COMPARE, 0, 1)},
 	{"VerifyLast", NVME_SUCCESS, at_end(NVME_IO_VERIFY, 5, 5)},
+	{"WriteUncorrectableFirst", NVME_SUCCESS, command(NVME_IO_WRITE_UNCORRECTABLE)},
+	{"WriteUncorrectableLast", NVME_SUCCESS, at_end(NVME_IO_WRITE_UNCORRECTABLE, 5, 5)},
+	{"WriteUncorrectableAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE_UNCORRECTABLE, 0, 1)},
+	{"WriteUncorrectableOverTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE_UNCORRECTABLE, 5, 6)},
 	{"VendorOpcode", NVME_INVALID_OPCODE, command(0x80)},
 };
 
@@ -264,6 +268,24 @@ TEST_F(BlockData, WriteZeroesOverData)
 	EXPECT_EQ(read(205, 7), Bytes(7 * 4096));
 	EXPECT_EQ(read(200, 5), placed_pattern(200, 5, 4));
 	EXPECT_EQ(read(212, 8), placed_pattern(212, 8, 4));
+}
+
+TEST_F(BlockData, MarksLastUntilTheBlocksAreWrittenAgain)
+{
+	Bench &b = bench();
+	ASSERT_EQ(write(200, 20, 4), NVME_SUCCESS);
+	ASSERT_EQ(b.status(hz::QueuePair::write_uncorrectable(205, 4)), NVME_SUCCESS);
+	for (uint64_t lba : {205, 206, 207, 208})
+		EXPECT_EQ(b.status(hz::QueuePair::read(lba, 1)), NVME_UNRECOVERED_READ) << lba;
+	ASSERT_EQ(b.status(hz::QueuePair::flush()), NVME_SUCCESS);
+	EXPECT_EQ(b.status(hz::QueuePair::verify(200, 20)), NVME_UNRECOVERED_READ);
+	EXPECT_EQ(read(200, 5), placed_pattern(200, 5, 4));
+	EXPECT_EQ(read(209, 11), placed_pattern(209, 11, 4));
+	ASSERT_EQ(write(205, 1, 6), NVME_SUCCESS);
+	ASSERT_EQ(b.status(hz::QueuePair::write_zeroes(206, 1)), NVME_SUCCESS);
+	ASSERT_EQ(b.raw(dataset(NVME_DSM_DEALLOCATE, {{0, 2, 207}})(b)).status, NVME_SUCCESS);
+	EXPECT_EQ(read(205, 1), placed_pattern(205, 1, 6));
+	EXPECT_EQ(read(206, 3), Bytes(3 * 4096));
 }
 
 TEST_F(BlockData, CompareAndVerify)

@@ -81,6 +81,13 @@ protected:
 		in[0] ^= std::byte(1);
 		expect(NVME_COMPARE_FAILURE, hz::QueuePair::compare(lba, sectors), "compare with other data " + what, in);
 	}
+	// They do, for a read, and not for one beside it; whatever the device keeps.
+	void marked(uint64_t lba, uint32_t sectors, const std::string &what)
+	{
+		Bytes in(sectors * 4096);
+		expect(NVME_UNRECOVERED_READ, hz::QueuePair::read(lba, sectors), "read " + what, {}, &in);
+		expect(NVME_UNRECOVERED_READ, hz::QueuePair::verify(lba + sectors - 1, 1), "verify " + what);
+	}
 	void deallocate(uint16_t status, const std::vector<nvme_dsm_range> &ranges, const std::string &what)
 	{
 		expect(status, hz::QueuePair::deallocate(static_cast<uint32_t>(ranges.size())), "deallocate " + what, ranges_of(ranges));
@@ -129,6 +136,16 @@ void EveryDevice::sectors_anywhere(uint64_t lba)
 	free.cdw12 |= NVME_RW_DEAC;
 	expect(0, free, "write zeroes that deallocates");
 	holds(lba + 12, zeros, "after it");
+	write(lba + 28, 6);
+	expect(0, hz::QueuePair::write_uncorrectable(lba + 28, 4), "write uncorrectable");
+	marked(lba + 28, 4, "what is marked");
+	holds(lba + 32, placed_pattern(lba + 32, 2, 0), "behind the mark");
+	expect(0, hz::QueuePair::flush(), "flush of a mark");
+	marked(lba + 28, 4, "what is marked on flash");
+	write(lba + 28, 1);
+	deallocate(0, {{0, 3, lba + 29}}, "what is marked");
+	holds(lba + 28, placed_pattern(lba + 28, 1, 0), "a mark that was overwritten");
+	holds(lba + 29, Bytes(3 * 4096), "a mark that was deallocated");
 	copy(0, lba + 8, lba + 20, 4);
 	holds(lba + 8, offers_copy() ? placed_pattern(lba + 20, 4, 0) : zeros, "copied");
 	deallocate(0, {{0, 4, lba + 8}, {0, 0, lba}, {0, 2, lba + 9}}, "sectors that can be");
@@ -165,6 +182,7 @@ void EveryDevice::zone_in_order(uint64_t lba)
 		expect(0, hz::QueuePair::flush(), "flush");
 	}
 	write(lba + 19, 1, NVME_ZONE_INVALID_WRITE);
+	expect(NVME_ZONE_INVALID_WRITE, hz::QueuePair::write_uncorrectable(lba + 19, 1), "write uncorrectable before the write pointer");
 	copy(NVME_ZONE_INVALID_WRITE, lba + 25, lba, 4);
 	nvme_sqe update = hz::QueuePair::write(lba + 1, 1);
 	update.cdw3 |= NVME_RW_IN_PLACE;
@@ -234,11 +252,19 @@ void EveryDevice::reports()
 // Those that the device does not have.
 void EveryDevice::other_opcodes()
 {
-	static const std::set<unsigned> offered = {
-		NVME_IO_FLUSH,          NVME_IO_WRITE,          NVME_IO_READ,       NVME_IO_COMPARE,
-		NVME_IO_WRITE_ZEROES,   NVME_IO_VERIFY,         NVME_IO_COPY,       NVME_IO_DATASET_MANAGEMENT,
-		NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV, NVME_IO_ZONE_APPEND};
-	for (unsigned opcode : {0x04u, 0x0au, 0x0du, 0x0eu, 0x11u, 0x15u, 0x18u, 0x7eu, 0x7fu, 0x80u, 0xffu})
+	static const std::set<unsigned> offered = {NVME_IO_FLUSH,
+						   NVME_IO_WRITE,
+						   NVME_IO_READ,
+						   NVME_IO_COMPARE,
+						   NVME_IO_WRITE_UNCORRECTABLE,
+						   NVME_IO_WRITE_ZEROES,
+						   NVME_IO_VERIFY,
+						   NVME_IO_COPY,
+						   NVME_IO_DATASET_MANAGEMENT,
+						   NVME_IO_ZONE_MGMT_SEND,
+						   NVME_IO_ZONE_MGMT_RECV,
+						   NVME_IO_ZONE_APPEND};
+	for (unsigned opcode : {0x03u, 0x0au, 0x0du, 0x0eu, 0x11u, 0x15u, 0x18u, 0x7eu, 0x7fu, 0x80u, 0xffu})
 		expect(NVME_INVALID_OPCODE, io(static_cast<uint8_t>(opcode)), "opcode " + std::to_string(opcode));
 	EXPECT_TRUE(std::includes(sent_.begin(), sent_.end(), offered.begin(), offered.end())) << "a command was left out";
 }

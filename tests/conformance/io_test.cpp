@@ -34,7 +34,6 @@ auto large(uint8_t opcode, uint32_t sectors)
 }
 
 const CommandCase cases[] = {
-	{"WriteUncorrectableIsNotOffered", NVME_INVALID_OPCODE, command(0x04)},
 	{"DatasetManagementHints", NVME_SUCCESS, dataset(0, {{0, 1, 1ull << 40}}, 3)},
 	{"DeallocateSequential", NVME_SUCCESS, dataset(NVME_DSM_DEALLOCATE, {{0, 8, 0}, {0, 0, 5}})},
 	{"DeallocateBeyondTheEnd", NVME_LBA_OUT_OF_RANGE, dataset(NVME_DSM_DEALLOCATE, {{0, 1, 0}, {0, 1, 1ull << 40}})},
@@ -80,6 +79,12 @@ const CommandCase cases[] = {
 	{"WriteAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE, 0, 1)},
 	{"WriteOverTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE, 1, 2)},
 	{"WriteZeroesAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE_ZEROES, 0, 1)},
+	{"WriteUncorrectableAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE_UNCORRECTABLE, 0, 1)},
+	{"WriteUncorrectableOverTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_WRITE_UNCORRECTABLE, 1, 2)},
+	{"WriteUncorrectableBroadcast", NVME_INVALID_NAMESPACE, command(NVME_IO_WRITE_UNCORRECTABLE, 0, 1, NVME_NSID_ALL)},
+	{"WriteUncorrectableNamespaceTwo", NVME_INVALID_NAMESPACE, command(NVME_IO_WRITE_UNCORRECTABLE, 0, 1, 2)},
+	{"WriteUncorrectableFused", NVME_INVALID_FIELD, command(NVME_IO_WRITE_UNCORRECTABLE, 0, 1, 1, 1)},
+	{"WriteUncorrectableSgl", NVME_INVALID_FIELD, command(NVME_IO_WRITE_UNCORRECTABLE, 0, 1, 1, 0x40)},
 	{"AppendAtTheEnd", NVME_LBA_OUT_OF_RANGE, at_end(NVME_IO_ZONE_APPEND, 0, 1)},
 	{"ReadMdts", NVME_SUCCESS, large(NVME_IO_READ, most)},
 	{"ReadMdtsPlusOne", NVME_INVALID_FIELD, large(NVME_IO_READ, most + 1)},
@@ -196,6 +201,28 @@ TEST_F(IoData, WriteZeroesReadsBack)
 	EXPECT_EQ(b.filled(0), 64u);
 	EXPECT_EQ(read(4, 60), Bytes(60 * 4096));
 	EXPECT_EQ(read(0, 4), pattern(0, 4));
+}
+
+// In the write buffer, on flash, and no longer after a reset.
+TEST_F(IoData, WriteUncorrectableMarksBlocks)
+{
+	Bench &b = bench();
+	const uint64_t media_errors = b.controller().log_smart().media_errors[0];
+	ASSERT_EQ(b.write(0, 4), NVME_SUCCESS);
+	ASSERT_EQ(b.status(hz::QueuePair::write_uncorrectable(4, 2)), NVME_SUCCESS);
+	EXPECT_EQ(b.filled(0), 6u);
+	for (bool flushed : {false, true}) {
+		for (auto make : {hz::QueuePair::read, hz::QueuePair::verify, hz::QueuePair::compare})
+			for (uint64_t lba : {4, 5})
+				EXPECT_EQ(b.status(make(lba, 1)), NVME_UNRECOVERED_READ) << lba << " flushed " << flushed;
+		EXPECT_EQ(b.status(hz::QueuePair::read(2, 3)), NVME_UNRECOVERED_READ) << "some of them";
+		EXPECT_EQ(read(0, 4), pattern(0, 4)) << "beside them";
+		EXPECT_EQ(read(6, 1), Bytes(4096));
+		ASSERT_EQ(b.status(hz::QueuePair::flush()), NVME_SUCCESS);
+	}
+	EXPECT_EQ(b.controller().log_smart().media_errors[0], media_errors) << "the media are good";
+	ASSERT_EQ(b.status(hz::QueuePair::zone_send(0, NVME_ZSA_RESET)), NVME_SUCCESS);
+	EXPECT_EQ(read(4, 2), Bytes(2 * 4096));
 }
 
 TEST_F(IoData, CompareTellsWhetherDataAreTheSame)

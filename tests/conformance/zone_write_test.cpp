@@ -1,4 +1,4 @@
-// Write, Write Zeroes and Zone Append against zone states (ZNS 2.1.1.2.1.1, 3.3.7, 3.3.9, 3.4.1).
+// Write, Write Uncorrectable, Write Zeroes and Zone Append against zone states (ZNS 2.1.1.2.1.1, 3.3.7, 3.3.8, 3.3.9, 3.4.1).
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
 #include "zone_states.hpp"
@@ -19,7 +19,7 @@ struct WriteCase {
 };
 std::ostream &operator<<(std::ostream &out, const WriteCase &c) { return out << c.name; }
 
-constexpr uint8_t write = NVME_IO_WRITE, zeroes = NVME_IO_WRITE_ZEROES, append = NVME_IO_ZONE_APPEND;
+constexpr uint8_t write = NVME_IO_WRITE, zeroes = NVME_IO_WRITE_ZEROES, append = NVME_IO_ZONE_APPEND, marks = NVME_IO_WRITE_UNCORRECTABLE;
 
 const WriteCase cases[] = {
 	{"WriteEmpty", empty, write, 0, 1, NVME_SUCCESS, implicit, 1},
@@ -51,6 +51,16 @@ const WriteCase cases[] = {
 	{"ZeroesImplicit", implicit, zeroes, 4, 3, NVME_SUCCESS, implicit, 7},
 	{"ZeroesClosed", closed, zeroes, 4, 3, NVME_SUCCESS, implicit, 7},
 	{"ZeroesFull", full, zeroes, 0, 1, NVME_ZONE_FULL, full, 0},
+	{"MarksEmpty", empty, marks, 0, 3, NVME_SUCCESS, implicit, 3},
+	{"MarksEmptyNotAtItsStart", empty, marks, 2, 3, NVME_ZONE_INVALID_WRITE, empty, 0},
+	{"MarksWholeZone", empty, marks, 0, 96, NVME_SUCCESS, full, 0},
+	{"MarksOverItsCapacity", empty, marks, 0, 97, NVME_ZONE_BOUNDARY, empty, 0},
+	{"MarksMoreThanMdts", empty, marks, 0, 500, NVME_ZONE_BOUNDARY, empty, 0},
+	{"MarksImplicit", implicit, marks, 4, 3, NVME_SUCCESS, implicit, 7},
+	{"MarksImplicitBefore", implicit, marks, 3, 1, NVME_ZONE_INVALID_WRITE, implicit, 4},
+	{"MarksExplicit", explicit_, marks, 4, 2, NVME_SUCCESS, explicit_, 6},
+	{"MarksClosed", closed, marks, 4, 3, NVME_SUCCESS, implicit, 7},
+	{"MarksFull", full, marks, 0, 1, NVME_ZONE_FULL, full, 0},
 	{"AppendEmpty", empty, append, 0, 2, NVME_SUCCESS, implicit, 2},
 	{"AppendImplicit", implicit, append, 0, 2, NVME_SUCCESS, implicit, 6},
 	{"AppendExplicit", explicit_, append, 0, 2, NVME_SUCCESS, explicit_, 6},
@@ -74,7 +84,7 @@ TEST_P(ZoneWrite, StatusStateAndPointer)
 		ASSERT_NO_FATAL_FAILURE(b.put(zone, c.state));
 	}
 	nvme_sqe sqe = io_command(b, c.opcode, b.start(zone) + static_cast<uint64_t>(c.at), c.sectors);
-	if (c.opcode != zeroes) {
+	if (c.opcode != zeroes && c.opcode != marks) {
 		auto pair = hz::build_prps(b.region(), b.page(0), c.sectors * 4096ull, b.page(290));
 		sqe.prp1 = pair.prp1;
 		sqe.prp2 = pair.prp2;

@@ -84,10 +84,19 @@ protected:
 	}
 	nvme_sqe command(hz::QueuePair &queue, uint16_t cid)
 	{
-		static constexpr std::array<uint8_t, 12> opcodes = {NVME_IO_FLUSH,        NVME_IO_WRITE,          NVME_IO_READ,
-								    NVME_IO_WRITE_ZEROES, NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV,
-								    NVME_IO_ZONE_APPEND,  NVME_IO_WRITE,          NVME_IO_READ,
-								    NVME_IO_ZONE_APPEND,  NVME_IO_COMPARE,        NVME_IO_VERIFY};
+		static constexpr std::array<uint8_t, 13> opcodes = {NVME_IO_FLUSH,
+								    NVME_IO_WRITE,
+								    NVME_IO_READ,
+								    NVME_IO_WRITE_ZEROES,
+								    NVME_IO_ZONE_MGMT_SEND,
+								    NVME_IO_ZONE_MGMT_RECV,
+								    NVME_IO_ZONE_APPEND,
+								    NVME_IO_WRITE,
+								    NVME_IO_READ,
+								    NVME_IO_ZONE_APPEND,
+								    NVME_IO_COMPARE,
+								    NVME_IO_VERIFY,
+								    NVME_IO_WRITE_UNCORRECTABLE};
 		nvme_sqe sqe{};
 		for (uint32_t *word = &sqe.cdw10; one_in(6) && word <= &sqe.cdw15; word++)
 			*word = static_cast<uint32_t>(random_());

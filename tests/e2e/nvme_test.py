@@ -98,6 +98,20 @@ class NvmeCli(unittest.TestCase):
             self.assertTrue(self.good(*image, "read", "-s", "0", "-c", "3", "-z", len(data)).startswith(
                 data[:BLOCK] + bytes(2 * BLOCK) + data[3 * BLOCK:]))
 
+    def test_marked_blocks(self):
+        """Write Uncorrectable outlasts the device: each call is a start of it."""
+        for device in ("small", "small-legacy"):
+            with self.subTest(device), tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+                image = ["--device", device, "--image", str(pathlib.Path(folder) / "image")]
+                data = bytes(i % 251 for i in range(2 * BLOCK))
+                self.good(*image, "write", "-s", "0", "-c", "1", "-z", len(data), data=data)
+                self.good(*image, "write-uncor", "-s", "2", "-c", "1")
+                for block in (2, 3):
+                    run = self.call(*image, "read", "-s", block, "-c", "0", "-z", BLOCK)
+                    self.assertNotEqual(run.returncode, 0)
+                    self.assertRegex(run.stderr + run.stdout, b"(?i)unrecovered")
+                self.assertTrue(self.good(*image, "read", "-s", "0", "-c", "1", "-z", len(data)).startswith(data))
+
     def test_copies(self):
         with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
             image = ["--device", "small", "--image", str(pathlib.Path(folder) / "image")]

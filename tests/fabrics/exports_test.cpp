@@ -84,6 +84,7 @@ TEST_F(Holes, ACommandOverAHoleIsCut)
 	EXPECT_EQ(pieces(conventional, io(NVME_IO_READ, capacity - 3, 8)), (Pieces{{capacity - 3, 3}, {distance, 5}}));
 	EXPECT_EQ(pieces(conventional, io(NVME_IO_WRITE_ZEROES, capacity - 1, capacity + 2)),
 		  (Pieces{{capacity - 1, 1}, {distance, capacity}, {2 * distance, 1}}));
+	EXPECT_EQ(pieces(conventional, io(NVME_IO_WRITE_UNCORRECTABLE, capacity - 1, 2)), (Pieces{{capacity - 1, 1}, {distance, 1}}));
 	std::vector<Portion> portions;
 	ASSERT_EQ(conventional.portions(io(NVME_IO_WRITE, capacity - 3, 8), Bytes(8 * 4096), portions), 0);
 	EXPECT_EQ(portions[1].offset, 3u * 4096);

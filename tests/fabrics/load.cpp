@@ -3,9 +3,10 @@
 //	fabrics_load PORT NQN NSID read|write|mixed SECONDS DEPTH
 //	fabrics_load PORT NQN zones
 //	fabrics_load PORT NQN blocks
+//	fabrics_load PORT NQN admin
 //
 // `zones` writes, appends, reads, resets and finishes in the first zones of namespace 1; `blocks` writes all of namespace 2 in commands that
-// lie over the ends of its zones, and zeroes, verifies and deallocates parts of it.
+// lie over the ends of its zones, and zeroes, verifies and deallocates parts of it; `admin` identifies, reads logs and sets features.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <chrono>
@@ -117,6 +118,10 @@ int blocks(Pair &host)
 			return std::fprintf(stderr, "blocks from %llu on are others\n", static_cast<unsigned long long>(i)), 1;
 	must(queue.run(io(NVME_IO_WRITE_ZEROES, nsid, 5, 100)), 0, "write zeroes");
 	must(queue.run(io(NVME_IO_VERIFY, nsid, 0, 100)), 0, "verify");
+	must(queue.run(io(NVME_IO_WRITE_UNCORRECTABLE, nsid, 110, 3)), 0, "write uncorrectable");
+	must(queue.run(io(NVME_IO_READ, nsid, 112, 1), {}, block_bytes), NVME_UNRECOVERED_READ, "read of a marked block");
+	must(queue.run(io(NVME_IO_WRITE, nsid, 110, 3), blocks_of(110, 3)), 0, "write over marked blocks");
+	must(queue.run(io(NVME_IO_VERIFY, nsid, 100, 20)), 0, "verify of blocks that were marked");
 	Bytes range(4096);
 	write_record(std::span(range), nvme_dsm_range{0, static_cast<uint32_t>(size - 200), 200});
 	must(queue.run(deallocate(nsid), range), 0, "deallocate");
@@ -125,6 +130,28 @@ int blocks(Pair &host)
 	    queue.run(io(NVME_IO_READ, nsid, 105, 1), {}, block_bytes).data != block_of(105))
 		return std::fputs("what was zeroed or deallocated is not zero, or more is\n", stderr), 1;
 	std::printf("%llu blocks: all as it should be\n", static_cast<unsigned long long>(size));
+	return 0;
+}
+
+// Commands that reach the device; the write cache is switched off and on, and on at the end.
+int admin_commands(Pair &host)
+{
+	constexpr unsigned rounds = 20;
+	constexpr uint32_t bytes = 512, dwords = bytes / 4 - 1;
+	Initiator &admin = host.admin;
+	for (unsigned round = 0; round < rounds; round++) {
+		host.admin.identify(NVME_CNS_CONTROLLER);
+		host.admin.identify(NVME_CNS_NAMESPACE, 1);
+		must(admin.run(Initiator::command(NVME_ADMIN_GET_LOG_PAGE, NVME_NSID_ALL, NVME_LOG_SMART | dwords << 16), {}, bytes), 0,
+		     "log page");
+		must(admin.run(Initiator::command(NVME_ADMIN_SET_FEATURES, 0, NVME_FEAT_VOLATILE_WRITE_CACHE, round % 2)), 0,
+		     "set features");
+		const HostCompletion got = admin.run(Initiator::command(NVME_ADMIN_GET_FEATURES, 0, NVME_FEAT_VOLATILE_WRITE_CACHE));
+		must(got, 0, "get features");
+		if (got.result != round % 2)
+			return std::fputs("a feature is another than was set\n", stderr), 1;
+	}
+	std::printf("%u admin commands: all as it should be\n", 5 * rounds);
 	return 0;
 }
 
@@ -166,10 +193,12 @@ int load(Pair &host, uint32_t nsid, const std::string &what, double seconds, uns
 int main(int argc, char **argv)
 {
 	if (argc != 4 && argc != 7)
-		return std::fputs("fabrics_load PORT NQN zones|blocks, or PORT NQN NSID read|write|mixed SECONDS DEPTH\n", stderr), 2;
+		return std::fputs("fabrics_load PORT NQN zones|blocks|admin, or PORT NQN NSID read|write|mixed SECONDS DEPTH\n", stderr), 2;
 	Pair host(static_cast<uint16_t>(std::atoi(argv[1])), argv[2]);
 	if (argc == 4)
-		return std::string(argv[3]) == "blocks" ? blocks(host) : zones(host);
+		return std::string(argv[3]) == "blocks"  ? blocks(host)
+		       : std::string(argv[3]) == "admin" ? admin_commands(host)
+							 : zones(host);
 	return load(host, static_cast<uint32_t>(std::atoi(argv[3])), argv[4], std::atof(argv[5]),
 		    static_cast<unsigned>(std::atoi(argv[6])));
 }

@@ -51,6 +51,13 @@ bool ConventionalSector::may_read_during(uint64_t batch, const uint8_t *page) co
 	return holds(groups[last], page) || (groups[last].batch == batch && last && holds(groups[last - 1], page));
 }
 
+bool ConventionalSector::may_be_marked_during(uint64_t batch) const
+{
+	std::vector<uint8_t> page(HZ_SECTOR_BYTES);
+	fill_sector(page.data(), marked_tag);
+	return may_read_during(batch, page.data());
+}
+
 bool ConventionalSector::recover(const uint8_t *page)
 {
 	for (const Group &group : groups)
@@ -115,6 +122,8 @@ std::vector<ConventionalOp> ConventionalDriver::random_batch(uint32_t most)
 			ops.push_back({FTL_COPY, lba, count, fua, roll(sector_count())});
 		else if (dice < 62)
 			ops.push_back({FTL_WRITE, lba, count, fua});
+		else if (dice == 62)
+			ops.push_back({FTL_WRITE_UNCORRECTABLE, lba, count, fua});
 		else if (dice < 66)
 			ops.push_back({FTL_WRITE_ZEROES, lba, count, static_cast<uint8_t>(fua | (roll(2) ? FTL_FREES : 0))});
 		else if (dice < 74)
@@ -132,7 +141,7 @@ template <typename F> void ConventionalDriver::each_sector(F visit)
 	for (uint32_t at = 0, count; at < sector_count(); at += count) {
 		count = std::min(32u, room_at(at));
 		Request read(FTL_READ, lba_of(at), count);
-		ASSERT_EQ(rig.run(read), 0);
+		ASSERT_EQ(rig.run_over_marks(read), 0);
 		for (uint32_t i = 0; i < count; i++)
 			visit(at + i, read.pages[i]);
 		ASSERT_FALSE(testing::Test::HasFailure());
@@ -216,9 +225,18 @@ bool ConventionalDriver::is_certain(const Running &run) const
 	});
 }
 
+bool ConventionalDriver::met_a_mark(const Running &run) const
+{
+	const ConventionalSector *from = &sectors[run.op.kind == FTL_COPY ? run.op.from : run.op.lba];
+	return run.request->status() == NVME_HZ_MARKED && (is_read(run.op.kind) || run.op.kind == FTL_COPY) &&
+	       std::any_of(from, from + run.op.sectors, [this](const ConventionalSector &s) { return s.may_be_marked_during(batch_); });
+}
+
 void ConventionalDriver::settle_compare(const Running &run)
 {
 	uint16_t status = run.request->status();
+	if (met_a_mark(run))
+		return;
 	bool certain = run.differs || is_certain(run), unreadable = reads_may_fail && status == NVME_UNRECOVERED_READ;
 	EXPECT_TRUE(unreadable || status == 0 || status == NVME_COMPARE_FAILURE) << "compare status " << status;
 	EXPECT_TRUE(unreadable || !certain || (status != 0) == run.differs)
@@ -228,7 +246,7 @@ void ConventionalDriver::settle_compare(const Running &run)
 void ConventionalDriver::note_write(Running &run)
 {
 	for (uint32_t i = 0; i < run.op.sectors; i++)
-		sectors[run.op.lba + i].write(batch_, run.tag ? run.tag + i : 0);
+		sectors[run.op.lba + i].write(batch_, run.op.kind == FTL_WRITE_UNCORRECTABLE ? marked_tag : run.tag ? run.tag + i : 0);
 }
 
 void ConventionalDriver::note_copy(const Running &run)
@@ -242,7 +260,7 @@ void ConventionalDriver::note_copy(const Running &run)
 void ConventionalDriver::settle_all(std::vector<Running> &running, bool cut)
 {
 	for (Running &run : running)
-		if (run.op.kind == FTL_WRITE || run.op.kind == FTL_WRITE_ZEROES || run.op.kind == FTL_DEALLOCATE)
+		if ((writes_data(run.op.kind) && run.op.kind != FTL_COPY) || run.op.kind == FTL_DEALLOCATE)
 			note_write(run);
 	for (size_t i = 0; i < running.size(); i++) // a copy may be of another one's result
 		for (Running &run : running)
@@ -268,6 +286,8 @@ void ConventionalDriver::settle(Running &run, bool cut)
 		settle_compare(run);
 		return;
 	}
+	if (is_read(run.op.kind) && met_a_mark(run))
+		return;
 	if (is_read(run.op.kind) && !ended) {
 		EXPECT_TRUE(!status || (reads_may_fail && status == NVME_UNRECOVERED_READ)) << "read status " << status;
 		for (uint32_t i = 0; i < run.op.sectors && !status && run.op.kind == FTL_READ; i++)
@@ -275,7 +295,7 @@ void ConventionalDriver::settle(Running &run, bool cut)
 				<< "conventional sector " << run.op.lba + i << " reads wrong";
 		return;
 	}
-	EXPECT_TRUE(!status || writes_may_fail || ended || (reads_may_fail && run.op.kind == FTL_COPY))
+	EXPECT_TRUE(!status || writes_may_fail || ended || (reads_may_fail && run.op.kind == FTL_COPY) || met_a_mark(run))
 		<< "op " << run.op.kind << " at " << run.op.lba << " status " << status;
 	refused = refused || status;
 	if (status) {

@@ -123,6 +123,7 @@ struct ConventionalSector {
 	// Gets the contents of another sector in this batch; that one may be written, too. Changes nothing when called once more.
 	void copy(uint64_t batch, const ConventionalSector &other);
 	bool may_read_during(uint64_t batch, const uint8_t *page) const;
+	bool may_be_marked_during(uint64_t batch) const;
 	bool may_read(const uint8_t *page) const { return holds(groups.back(), page); }
 	// Adopts the content found after a power cut; false: it is impossible.
 	bool recover(const uint8_t *page);
@@ -171,7 +172,12 @@ private:
 		bool differs = false; // compare: from every content ever written
 	};
 
-	static bool writes_data(ftl_op kind) { return kind == FTL_WRITE || kind == FTL_WRITE_ZEROES || kind == FTL_COPY; }
+	static bool writes_data(ftl_op kind)
+	{
+		return kind == FTL_WRITE || kind == FTL_WRITE_ZEROES || kind == FTL_WRITE_UNCORRECTABLE || kind == FTL_COPY;
+	}
+	// A mark of the host explains the request's failure.
+	bool met_a_mark(const Running &run) const;
 	uint32_t room_at(uint32_t index) const { return has_holes() ? capacity - index % capacity : sector_count() - index; }
 	// Two ranges if there are two sectors.
 	void name_sources(Running &run) const;

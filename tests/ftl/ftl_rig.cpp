@@ -81,6 +81,24 @@ uint16_t Rig::run(Request &r, unsigned worker)
 	return r.status();
 }
 
+uint16_t Rig::run_over_marks(Request &read)
+{
+	uint16_t status = run(read);
+	if (status != NVME_HZ_MARKED)
+		return status;
+	for (uint32_t i = 0; i < read.req.sectors; i++) {
+		Request one(FTL_READ, read.req.lba + i, 1);
+		status = run(one);
+		if (status && status != NVME_HZ_MARKED)
+			return status;
+		if (status)
+			fill_sector(read.pages[i], marked_tag);
+		else
+			std::memcpy(read.pages[i], one.pages[0], HZ_SECTOR_BYTES);
+	}
+	return NVME_SUCCESS;
+}
+
 uint16_t Rig::write(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag, uint8_t flags, unsigned worker)
 {
 	Request r(FTL_WRITE, lba_of(zone, offset), sectors, flags);

@@ -139,6 +139,8 @@ bool sector_is(const uint8_t *page, uint64_t tag);
 
 // A tag never written by a test.
 constexpr uint64_t foreign_tag = ~0ull;
+// Stands for the content of a sector that FTL_WRITE_UNCORRECTABLE has marked.
+constexpr uint64_t marked_tag = ~1ull;
 
 inline bool is_copy(int op) { return op == FTL_COPY || op == FTL_COPY_APPEND; }
 constexpr uint16_t application_tag = 0x1234;
@@ -182,6 +184,8 @@ public:
 	bool start(nand_policy policy = {}, bool test_clock = true);
 	void submit(Request &r, unsigned worker = 0);
 	uint16_t run(Request &r, unsigned worker = 0);
+	// A read over marks: a marked sector gets marked_tag as its content.
+	uint16_t run_over_marks(Request &read);
 	// A controller reset: requests submitted since the last one end. Runs until all of them have, and not longer.
 	template <typename F> void abandon(F ended)
 	{

@@ -89,7 +89,7 @@ void Driver::random_ops(std::vector<Op> &ops)
 			ops.push_back({roll(4) ? FTL_WRITE : FTL_APPEND, zone, 1 + roll(roll(3) ? 8 : 40),
 				       static_cast<uint8_t>(roll(4) ? 0 : FTL_FUA)});
 	else if (dice < 58)
-		ops.push_back({FTL_WRITE_ZEROES, zone, 1 + roll(20), 0});
+		ops.push_back({dice == 57 ? FTL_WRITE_UNCORRECTABLE : FTL_WRITE_ZEROES, zone, 1 + roll(20), 0});
 	else if (dice < 75)
 		ops.push_back({roll(3) ? FTL_READ : roll(2) ? FTL_COMPARE : FTL_VERIFY, zone, 1 + roll(60), 0});
 	else if (dice < 82)
@@ -113,8 +113,8 @@ void Driver::issue(const Op &op)
 		run.offset = roll(capacity());
 	if (is_read(op.kind) && run.offset + sectors > capacity())
 		run.op.sectors = sectors = capacity() - run.offset;
-	bool writes = op.kind == FTL_WRITE || op.kind == FTL_APPEND || op.kind == FTL_WRITE_ZEROES;
-	run.at_start = (op.kind == FTL_WRITE || op.kind == FTL_WRITE_ZEROES) && offset == capacity();
+	bool writes = op.kind == FTL_WRITE || op.kind == FTL_APPEND || op.kind == FTL_WRITE_ZEROES || op.kind == FTL_WRITE_UNCORRECTABLE;
+	run.at_start = writes && op.kind != FTL_APPEND && offset == capacity();
 	bool first = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (!is_read(op.kind) && offset == capacity());
 	if (writes && rig.cfg.plp_mode == HZ_PLP_FULL) // as the HIL does
 		run.op.flags |= FTL_FUA;
@@ -123,7 +123,7 @@ void Driver::issue(const Op &op)
 		expect(run, zone);
 	// Optimistic: taken back in Settle if it was refused.
 	for (uint32_t i = 0; writes && i < sectors; i++) {
-		run.tags.push_back(op.kind == FTL_WRITE_ZEROES ? 0 : next_tag++);
+		run.tags.push_back(op.kind == FTL_WRITE_ZEROES ? 0 : op.kind == FTL_WRITE_UNCORRECTABLE ? marked_tag : next_tag++);
 		fill_sector(run.request->pages[i], run.tags[i]);
 	}
 	if (writes && !zone.full && offset + sectors <= capacity())
@@ -155,10 +155,14 @@ void Driver::settle(Running &run, bool cut)
 	switch (run.op.kind) {
 	case FTL_WRITE:
 	case FTL_APPEND:
-	case FTL_WRITE_ZEROES: settle_write(run, zone); break;
+	case FTL_WRITE_ZEROES:
+	case FTL_WRITE_UNCORRECTABLE: settle_write(run, zone); break;
 	case FTL_READ: settle_read(run, zone); break;
-	case FTL_COMPARE: settle_compare(run); break;
-	case FTL_VERIFY: EXPECT_EQ(request.status(), 0); break;
+	case FTL_COMPARE:
+		if (!settle_marks(run, zone))
+			settle_compare(run);
+		break;
+	case FTL_VERIFY: EXPECT_TRUE(settle_marks(run, zone) || request.status() == 0) << request.status(); break;
 	case FTL_FLUSH:
 		EXPECT_EQ(request.status(), 0);
 		for (size_t z = 0; z < zones.size(); z++)
@@ -225,6 +229,8 @@ void Driver::settle_write(Running &run, ModelZone &zone)
 
 void Driver::settle_read(Running &run, ModelZone &zone)
 {
+	if (settle_marks(run, zone))
+		return;
 	ASSERT_EQ(run.request->status(), 0);
 	for (uint32_t i = 0; i < run.op.sectors; i++) {
 		uint32_t at = run.offset + i;
@@ -233,6 +239,18 @@ void Driver::settle_read(Running &run, ModelZone &zone)
 		EXPECT_TRUE(written || (zeros && at >= run.acked[run.op.zone]))
 			<< "zone " << run.op.zone << " sector " << at << " reads wrong";
 	}
+}
+
+bool Driver::settle_marks(const Running &run, const ModelZone &zone)
+{
+	bool marked = run.request->status() == NVME_HZ_MARKED, certain = false, possible = false;
+	for (uint32_t at = run.offset; at < run.offset + run.op.sectors && at < zone.tags.size(); at++) {
+		possible |= zone.tags[at] == marked_tag;
+		certain |= zone.tags[at] == marked_tag && at < run.acked[run.op.zone];
+	}
+	EXPECT_TRUE(marked ? possible : !certain)
+		<< "zone " << run.op.zone << " from " << run.offset << ": status " << run.request->status();
+	return marked;
 }
 
 void Driver::expect(Running &run, const ModelZone &zone)
@@ -291,7 +309,7 @@ void Driver::verify_zone(uint32_t z)
 	for (uint32_t at = 0; at < capacity(); at += most) {
 		uint32_t sectors = std::min(most, capacity() - at);
 		Request read(FTL_READ, rig.lba_of(z, at), sectors);
-		ASSERT_EQ(rig.run(read), 0);
+		ASSERT_EQ(rig.run_over_marks(read), 0);
 		for (uint32_t i = 0; i < sectors; i++) {
 			uint64_t tag = at + i < zones[z].tags.size() ? zones[z].tags[at + i] : 0;
 			ASSERT_TRUE(sector_is(read.pages[i], tag)) << "zone " << z << " sector " << at + i;

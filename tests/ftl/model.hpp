@@ -76,6 +76,8 @@ private:
 	void settle_write(Running &run, ModelZone &zone);
 	// Sectors completed before the batch must read as written; later ones may read as zeros or as written.
 	void settle_read(Running &run, ModelZone &zone);
+	// True if the read failed because of a mark. It must, if one was there before the batch, and must not, if none can have been.
+	bool settle_marks(const Running &run, const ModelZone &zone);
 	// It compares with the content left by earlier writes; half of them with one unwritten sector.
 	void expect(Running &run, const ModelZone &zone);
 	// Data written by the batch itself may or may not be there when it is compared.

@@ -316,8 +316,9 @@ static uint64_t chain(uint64_t seed)
 // Few zones, and each of their commands often.
 static std::vector<Op> busy_batch(Driver &driver, std::mt19937_64 &dice)
 {
-	static constexpr ftl_op kinds[] = {FTL_WRITE,     FTL_WRITE,      FTL_WRITE,       FTL_APPEND,      FTL_WRITE_ZEROES, FTL_FLUSH,
-					   FTL_ZONE_OPEN, FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_FINISH, FTL_ZONE_RESET};
+	static constexpr ftl_op kinds[] = {FTL_WRITE,        FTL_WRITE,       FTL_WRITE,      FTL_APPEND,
+					   FTL_WRITE_ZEROES, FTL_FLUSH,       FTL_ZONE_OPEN,  FTL_ZONE_CLOSE,
+					   FTL_ZONE_FINISH,  FTL_ZONE_FINISH, FTL_ZONE_RESET, FTL_WRITE_UNCORRECTABLE};
 	std::vector<Op> ops;
 	if (dice() % 4 == 0)
 		return driver.random_batch();

@@ -32,6 +32,8 @@ void check(const ftl_request &req, uint16_t status)
 	require(req.op <= FTL_ZONE_REPORT && req.lba < namespace_sectors);
 	if (req.op == FTL_READ || req.op == FTL_COMPARE || req.op == FTL_WRITE || req.op == FTL_UPDATE || req.op == FTL_APPEND)
 		require(req.sgl.bytes == req.sectors * HZ_SECTOR_BYTES && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
+	if (req.op == FTL_WRITE_ZEROES || req.op == FTL_WRITE_UNCORRECTABLE)
+		require(req.sgl.bytes == 0 && req.sectors <= namespace_sectors - req.lba);
 	if (req.op == FTL_VERIFY)
 		require(req.sgl.bytes == 0 && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
 	if (req.protect & FTL_HOST_TUPLES && req.op != FTL_WRITE_ZEROES && req.op != FTL_COPY) {
@@ -56,7 +58,7 @@ uint64_t aim(uint64_t address) { return address & 1 << 20 ? address : HZ_SHM_HEA
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x05, 0x08, 0x09, 0x0c, 0x19, 0x79, 0x7a, 0x7d};
+	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x04, 0x05, 0x08, 0x09, 0x0c, 0x19, 0x79, 0x7a, 0x7d};
 	io_limits limits{
 		{region(), region_bytes}, namespace_sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE, true, true, false, false, 0};
 	uint8_t *pages[PRP_MAX_PAGES];
@@ -90,8 +92,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint16_t status = io_decode(&limits, &sqe, pages, &req);
 	if (tuples && !status)
 		status = io_protect(&limits.bus, &sqe, &req);
-	require(limits.zoned || status || req.op <= FTL_WRITE || req.op == FTL_WRITE_ZEROES || req.op == FTL_DEALLOCATE ||
-		req.op == FTL_COPY || req.op == FTL_FLUSH);
+	require(limits.zoned || status || req.op <= FTL_WRITE || req.op == FTL_WRITE_ZEROES || req.op == FTL_WRITE_UNCORRECTABLE ||
+		req.op == FTL_DEALLOCATE || req.op == FTL_COPY || req.op == FTL_FLUSH);
 	check(req, status);
 	return 0;
 }

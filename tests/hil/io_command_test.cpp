@@ -68,7 +68,7 @@ TEST_F(IoCommand, FlagsOfWrites)
 	EXPECT_EQ(decode(sqe), 0);
 	EXPECT_EQ(req.flags, FTL_FUA);
 	limits.write_cache = false;
-	for (uint8_t opcode : {NVME_IO_WRITE, NVME_IO_ZONE_APPEND, NVME_IO_WRITE_ZEROES}) {
+	for (uint8_t opcode : {NVME_IO_WRITE, NVME_IO_ZONE_APPEND, NVME_IO_WRITE_ZEROES, NVME_IO_WRITE_UNCORRECTABLE}) {
 		EXPECT_EQ(decode(io_sqe(opcode, 0, 1, heap)), 0);
 		EXPECT_EQ(req.flags, FTL_FUA) << "without a volatile cache every write is durable";
 	}
@@ -84,6 +84,25 @@ TEST_F(IoCommand, ZeroesMayFree)
 		EXPECT_EQ(decode(sqe), 0);
 		EXPECT_EQ(req.flags, opcode == NVME_IO_WRITE ? 0 : FTL_FREES) << "of other commands the bit is reserved";
 	}
+}
+
+// It has no field but the range: the bits of other writes are reserved.
+TEST_F(IoCommand, WriteUncorrectable)
+{
+	nvme_sqe sqe = io_sqe(NVME_IO_WRITE_UNCORRECTABLE, 7, 65536, 0);
+	sqe.cdw12 |= 0xffff0000;
+	sqe.cdw3 = NVME_RW_DURABLE | NVME_RW_IN_PLACE;
+	EXPECT_EQ(decode(sqe), sectors < 65543 ? dnr(NVME_LBA_OUT_OF_RANGE) : 0);
+	sqe.cdw12 = 0xffff0000 | 9;
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.op, FTL_WRITE_UNCORRECTABLE);
+	EXPECT_EQ(req.lba, 7u);
+	EXPECT_EQ(req.sectors, 10u);
+	EXPECT_EQ(req.flags, 0);
+	EXPECT_EQ(req.sgl.bytes, 0u);
+	limits.plp_mode = HZ_PLP_FULL;
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.flags, FTL_FUA) << "every write is durable";
 }
 
 TEST_F(IoCommand, DurableWrites)
@@ -134,7 +153,8 @@ TEST_F(IoCommand, WritesInPlace)
 
 TEST_F(IoCommand, Ranges)
 {
-	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_WRITE_ZEROES, NVME_IO_COMPARE, NVME_IO_VERIFY}) {
+	for (uint8_t opcode :
+	     {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_WRITE_ZEROES, NVME_IO_WRITE_UNCORRECTABLE, NVME_IO_COMPARE, NVME_IO_VERIFY}) {
 		EXPECT_EQ(decode(io_sqe(opcode, sectors - 1, 1, heap)), 0);
 		EXPECT_EQ(decode(io_sqe(opcode, sectors - 1, 2, heap, heap)), dnr(NVME_LBA_OUT_OF_RANGE));
 		EXPECT_EQ(decode(io_sqe(opcode, sectors, 1, heap)), dnr(NVME_LBA_OUT_OF_RANGE));
@@ -203,8 +223,8 @@ TEST_F(IoCommand, Copy)
 
 TEST_F(IoCommand, NamespaceAndFlags)
 {
-	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_COMPARE, NVME_IO_VERIFY,
-			       NVME_IO_ZONE_APPEND, NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV}) {
+	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_WRITE_UNCORRECTABLE,
+			       NVME_IO_COMPARE, NVME_IO_VERIFY, NVME_IO_ZONE_APPEND, NVME_IO_ZONE_MGMT_SEND, NVME_IO_ZONE_MGMT_RECV}) {
 		nvme_sqe sqe = io_sqe(opcode, 0, 1, heap);
 		for (uint32_t nsid : {0u, 2u, 0xfffffffeu}) {
 			sqe.nsid = nsid;
@@ -226,6 +246,7 @@ TEST_F(IoCommand, EveryOtherOpcodeIsInvalid)
 				 NVME_IO_WRITE,
 				 NVME_IO_FLUSH,
 				 NVME_IO_WRITE_ZEROES,
+				 NVME_IO_WRITE_UNCORRECTABLE,
 				 NVME_IO_ZONE_APPEND,
 				 NVME_IO_ZONE_MGMT_SEND,
 				 NVME_IO_ZONE_MGMT_RECV,
@@ -250,7 +271,8 @@ TEST_F(IoCommand, ABlockNamespaceKnowsNoZones)
 			sqe.nsid = nsid;
 			EXPECT_EQ(decode(sqe), dnr(NVME_INVALID_OPCODE)) << int(opcode);
 		}
-	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_COMPARE, NVME_IO_VERIFY})
+	for (uint8_t opcode : {NVME_IO_READ, NVME_IO_WRITE, NVME_IO_FLUSH, NVME_IO_WRITE_ZEROES, NVME_IO_WRITE_UNCORRECTABLE,
+			       NVME_IO_COMPARE, NVME_IO_VERIFY})
 		EXPECT_EQ(decode(io_sqe(opcode, 0, 1, heap)), 0) << int(opcode);
 }
 

@@ -148,6 +148,7 @@ TEST_F(Log, SmartCountsHostCommands)
 	rig.open(queue);
 	rig.fake->script = [](const ftl_request &req) {
 		return req.lba == 99   ? Answer{10, 0, NVME_UNRECOVERED_READ}
+		       : req.lba == 97 ? Answer{10, 0, NVME_HZ_MARKED}
 		       : req.lba == 98 ? Answer{10, 0, NVME_COMPARE_FAILURE}
 				       : Answer{};
 	};
@@ -157,6 +158,8 @@ TEST_F(Log, SmartCountsHostCommands)
 	rig.io(queue, io_sqe(NVME_IO_WRITE, 0, 1, prp));
 	rig.io(queue, io_sqe(NVME_IO_ZONE_APPEND, 0, 1, prp));
 	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_READ, 99, 1, prp)).status, NVME_UNRECOVERED_READ);
+	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_VERIFY, 97, 1)).status, dnr(NVME_UNRECOVERED_READ))
+		<< "no error of the media: the host's own";
 	rig.io(queue, io_sqe(NVME_IO_COMPARE, 0, 2, prp, prp + 4096));
 	rig.io(queue, io_sqe(NVME_IO_VERIFY, 0, 128));
 	EXPECT_EQ(rig.io(queue, io_sqe(NVME_IO_COMPARE, 98, 1, prp)).status, NVME_COMPARE_FAILURE);
@@ -167,7 +170,7 @@ TEST_F(Log, SmartCountsHostCommands)
 	EXPECT_EQ(smart.host_writes[0], 2u);
 	EXPECT_EQ(smart.data_units_read[0], 2u) << "1,120 sectors of 512 bytes, in thousands, rounded up";
 	EXPECT_EQ(smart.media_errors[0], 1u) << "data that differ are no error of the media";
-	EXPECT_EQ(smart.error_entries[0], 2u);
+	EXPECT_EQ(smart.error_entries[0], 3u);
 }
 
 TEST_F(Log, SmartRoundsUpToThousandsOf512Bytes)
@@ -236,6 +239,7 @@ TEST_F(Log, EffectsNameTheCommandsOfEachSet)
 
 	ASSERT_EQ(log(NVME_LOG_EFFECTS, 4096), 0);
 	EXPECT_EQ(rig.page<nvme_effects_log>().iocs[NVME_IO_WRITE], change);
+	EXPECT_EQ(rig.page<nvme_effects_log>().iocs[NVME_IO_WRITE_UNCORRECTABLE], change);
 	EXPECT_EQ(rig.page<nvme_effects_log>().iocs[NVME_IO_ZONE_APPEND], 0u);
 	constexpr uint32_t manage = NVME_EFFECT_SUPPORTED | NVME_SCOPE_CONTROLLER, attach = manage | NVME_EFFECT_INVENTORY_CHANGE;
 	EXPECT_EQ(rig.page<nvme_effects_log>().acs[NVME_ADMIN_IDENTIFY], manage);

@@ -151,12 +151,15 @@ TEST_F(SelfTest, TheSectorThatFailsIsNamed)
 	EXPECT_TRUE(verifies(3).empty()) << "it ends there";
 }
 
-/* A zone that is offline is no failure of the media, and a failure that a repetition does not show is none either. */
+/* A zone that is offline, or a sector that the host has marked, is no failure of the media, and a failure that a repetition does not show
+ * is none either. */
 TEST_F(SelfTest, OtherFailuresAreNone)
 {
 	rig.fake->script = [](const ftl_request &req) {
 		if (req.lba < 128)
 			return Answer{.status = NVME_ZONE_OFFLINE | NVME_DNR};
+		if (req.lba == 384)
+			return Answer{.status = NVME_HZ_MARKED};
 		return Answer{.status = uint16_t(req.lba == 256 && req.sectors > 1 ? NVME_UNRECOVERED_READ : 0)};
 	};
 	ASSERT_EQ(begin(NVME_SELF_TEST_EXTENDED, 1), 0);

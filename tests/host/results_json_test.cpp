@@ -125,7 +125,7 @@ TEST(ResultJson, HasEveryPromisedKey)
 	for (const char *kind : {"read", "write"})
 		for (const char *key : {"ops", "bytes", "errors", "iops", "mib_s"})
 			EXPECT_TRUE(r["totals"][kind].contains(key)) << key;
-	for (const char *key : {"mean", "p50", "p90", "p99", "p999", "max"})
+	for (const char *key : {"mean", "p50", "p90", "p99", "p999", "p9999", "max"})
 		EXPECT_TRUE(r["totals"]["read"]["latency_ns"].contains(key)) << key;
 	for (const char *key : {"id", "role", "work_ns", "spin_ns", "idle_ns", "elapsed_ns"})
 		EXPECT_TRUE(r["harts"][0].contains(key)) << key;

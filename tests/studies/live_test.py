@@ -59,6 +59,15 @@ class Live(unittest.TestCase):
         self.assertEqual(self.legend(item), ["mcs", "measured"])
         self.assertEqual(len(models(item, "Line")), len(re.findall('"name": "Line"', json.dumps(item))))
 
+    def test_a_line_says_its_own_words(self):
+        item = self.draw(lambda ax: ax.plot([0, 1], [0.5, 0.75], linewidth=6, label="class zone")[0].set_gid("read_run → write_run: 3 waits"),
+                         lambda ax: ax.text(-0.1, 0.5, "read_run", ha="right", va="center"), lambda ax: ax.legend(), lambda ax: ax.set_yticks([]))
+        self.assertIn({"x": [0, 1], "y": [0.5, 0.75], "value": ["read_run → write_run: 3 waits"] * 2, "name": ["class zone"] * 2}, columns(item))
+        self.assertEqual([tool["attributes"]["tooltips"] for tool in models(item, "HoverTool")], [[["", "@name"], ["", "@value"]]])
+        widths = [line["attributes"]["line_width"] for line in models(item, "Line")]
+        self.assertIn(6, [width["value"] if isinstance(width, dict) else width for width in widths])
+        self.assertEqual([axis["attributes"].get("visible", True) for axis in models(item, "LinearAxis")], [False, True], "no ticks, no axis: that of y, which comes first")
+
     def test_bars_have_their_value_and_their_group(self):
         item = self.draw(lambda ax: plot.bars(ax, ["zms", "block"], {"here": [3, None], "paper": [1.5, 2]}, "Rates", "MiB/s"))
         self.assertEqual([(c["at"], c["value"], [t - b for t, b in zip(c["top"], c["bottom"])], c["name"]) for c in columns(item) if "top" in c],

@@ -73,7 +73,12 @@ class LockScaling(unittest.TestCase):
         for line in found["conclusions"]:
             self.assertTrue(html.escape(line) in self.page, line)
             self.assertIn(f"- {line}\n", self.printed)
-        self.assertEqual(self.page.count("<svg"), 3 + 2 * 2, "curves, stacks, laws, and of each line its ledger and hand-overs")
+        self.assertEqual(self.page.count("<svg"), 3 + 3 * 2, "curves, stacks, laws, and of each line its ledger, graph and hand-overs")
+        for edge in ledger["graph"]:
+            self.assertGreaterEqual(self.page.count(f"<!-- {edge['waiter']} -->"), 1, "a name on the left")
+            self.assertIn(f"<!-- {edge['holder']} -->", self.page)
+        self.assertEqual(len({(e["waiter"], e["holder"], e["class"]) for e in ledger["graph"]}), len(ledger["graph"]))
+        self.assertIn("<!-- class zone -->", self.page)
         self.assertGreater({c["class"]: c["acquisitions"] for c in ledger["logical"]}["completion"], 0)
         for of_role in ledger["work"].values():
             self.assertAlmostEqual(sum(of_role.values()), 1.0, places=9)
@@ -106,6 +111,14 @@ class LockScaling(unittest.TestCase):
         for head in ("held ns", "between ns", "hand-over ns", "acquisitions", "ticket model"):
             self.assertTrue(f"<th>{head}</th>" in self.page, head)
         self.assertIn("  ticket model  ", self.printed)
+
+    def test_the_graph_of_waits_adds_up_places_of_a_function(self):
+        from common import readme
+        ledger = readme.module("lock-scaling").ledger
+        pairs = [("read_run+0x10 (f.c:1)", "write_run+0x2", "zone", 2, 50), ("read_run+0x20", "write_run+0x4", "zone", 3, 60), ("read_run+0x10", "write_run+0x2", "l2p", 1, 200)]
+        blame = [dict(zip(("waiter", "holder", "class", "waits", "wait_ns"), pair)) for pair in pairs]
+        self.assertEqual(ledger.edges(blame), [{"waiter": "read_run", "holder": "write_run", "class": "l2p", "waits": 1, "wait_ns": 200},
+                                               {"waiter": "read_run", "holder": "write_run", "class": "zone", "waits": 5, "wait_ns": 110}])
 
     def test_no_curve_no_model(self):
         found = self.run_once("--workers", "2", "--locks", "ticket")
@@ -147,7 +160,16 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(points["fine", 8]["kiops"], 7.5 * points["fine", 1]["kiops"])
         self.assertGreater(points["fine", 8]["kiops"], 2 * points["global", 8]["kiops"])
         self.assertGreater(points["global", 8]["time"]["spin global"], 0.3)
-        self.assertRegex(found["conclusions"][0], r"^ticket, completion, 8 workers: a lock for each object .*: the one lock is the limit\.$")
+        worth = r"[0-9.]+ % \(-?[0-9.]+ to [0-9.]+\)"
+        self.assertRegex(found["conclusions"][0], r"^ticket, completion, 8 workers: a lock for each object .*: the one lock is the limit; 1 % less time in its "
+                         rf"sections gives {worth} more throughput, and 1 % quicker hand-overs {worth}\.$")
+        cause, = found["causes"]
+        self.assertEqual((cause["lock"], cause["granularity"]), ("ticket", "global"))
+        both = [sum(pair) for pair in zip(cause["sections"]["by_seed"], cause["handovers"]["by_seed"])]
+        self.assertTrue(all(-1.2 < one < -0.5 for one in both), "nearly all of its time is worth something")
+        plain = self.run_once("--workers", "8", "--locks", "ticket", "--seeds", "1,2", "--case", "locks-only", "--no-explain", "--no-pictures")
+        self.assertTrue(plain["conclusions"][0].endswith(": the one lock is the limit."), plain["conclusions"][0])
+        self.assertEqual((plain["causes"], [p["digests"] for p in plain["points"]]), ([], [points[way, 8]["digests"] for way in ("global", "fine")]))
 
     def test_a_case_of_locks_is_refused_where_flash_queues(self):
         from common import readme, runs
@@ -166,6 +188,12 @@ class LockScaling(unittest.TestCase):
         self.assertIn("whether that helps is not proven", said([1.0, 1.0], [2.0, 4.0]))
         self.assertIn("that is not enough", said([1.0, 2.0], [1.0, 2.0]))
         self.assertIn("that costs throughput", said([1.0, 2.0], [0.9, 1.8]))
+        from common.elasticity import Interval
+        self.assertEqual(scaling.worth((Interval([-0.6, -0.62]), Interval([-0.1, -0.11])))[:57], "; 1 % less time in its sections gives 0.61 % (0.48 to 0.7")
+        self.assertIn("so another limit is near", scaling.worth((Interval([-0.1, 0.1]), Interval([-0.1, 0.0]))))
+        measured = {("mcs", way, 4, "rocket", "pipeline", "growing", image): {"kiops_by_seed": kiops}
+                    for image in ("firmware", "mine") for way, kiops in (("global", [1.0, 2.0]), ("class", [1.0, 2.0]), ("fine", [2.0, 4.0]))}
+        self.assertEqual([(line.granularity, line.firmware) for line in scaling.blamed(measured, 4)], [("global", "firmware")], "once, and of our own firmware")
 
     def test_readers_wait_less_where_they_may_look_side_by_side(self):
         found = self.run_once("--workers", "8", "--locks", "ticket,rw", "--workload", str(TOP / "configs/workloads/random-read.yaml"), "--hil", "4", "--tsu", "8", "--no-pictures")
@@ -193,6 +221,71 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(points["fixed", 1]["read_mean_us"], 2 * points["growing", 1]["read_mean_us"], "four threads wait for one worker")
         self.assertIn("mcs fixed, costs rocket: 4 workers reach", self.printed)
 
+    def test_seeds_stop_early_where_they_agree(self):
+        found = self.run_once("--workers", "1,8", "--locks", "mcs", "--granularity", "global", "--case", "locks-only", "--until", "1%", "--most-seeds", "4", "--seeds", "5,1")
+        from common.elasticity import Interval
+        one, eight = found["points"]
+        for p in (one, eight):
+            self.assertEqual([p["seeds"]] * 2, [len(p["kiops_by_seed"]), len(p["digests"])])
+            spans = [Interval(p["kiops_by_seed"][:n]) for n in range(2, p["seeds"] + 1)]
+            self.assertTrue(all(span.half > 0.01 * span.mean for span in spans[:-1]), "no seed too many")
+            self.assertTrue(p["seeds"] == 4 or spans[-1].half <= 0.01 * spans[-1].mean, "nor too few")
+            self.assertTrue(re.search(rf"mcs +global +{p['workers']} +completion +[0-9,.]+ +{p['seeds']} ", self.printed), self.printed)
+        self.assertGreater(max(one["seeds"], eight["seeds"]), 2)
+        said, = (line for line in found["conclusions"] if line.startswith("Seeds ended"))
+        self.assertIn(f"reached 1 % to each side: {min(one['seeds'], eight['seeds'])} to", said)
+        again = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "global", "--case", "locks-only", "--seeds", "5,1,2,3", "--no-pictures")["points"][0]
+        self.assertEqual(again["digests"][:eight["seeds"]], eight["digests"], "the same seeds in the same order as without an early stop")
+
+    def test_early_stop_is_asked_for_soundly(self):
+        for words, said in ((("--until", "0%"), "'0%' is not a percentage"), (("--until", "x"), "'x' is not a percentage"), (("--most-seeds", "5"), "name that, too"),
+                            (("--until", "2%", "--seeds", "1"), "two seeds or more to begin with"), (("--until", "2", "--most-seeds", "3", "--seeds", "1,2,3,4"), "are fewer than --seeds"),
+                            (("--until", "2", "--engine", "snakemake"), "leave one out")):
+            run = study("lock-scaling", "unused", *words)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(said, run.stderr)
+
+    def test_open_loop(self):
+        found = self.run_once("--workers", "8", "--locks", "mcs", "--granularity", "global", "--load", "open", "--case", "locks-only", "--seeds", "1,2")
+        (point,), opened = found["points"], found["open_loop"]
+        self.assertEqual([(p["share"], p["workers"], p["lock"], p["load"]) for p in opened], [(share, 8, "mcs", "growing") for share in (50, 80, 95)])
+        for p in opened:
+            self.assertAlmostEqual(p["kiops"]["mean"] / (point["kiops"] * p["share"] / 100), 1, delta=0.1)
+            times = [p["latency_us"][name]["mean"] for name in ("p50", "p90", "p99", "p99.9", "p99.99")]
+            self.assertEqual(times, sorted(times))
+        self.assertTrue(opened[0]["keeps_up"])
+        self.assertGreater(opened[2]["latency_us"]["p99"]["mean"], 2 * opened[0]["latency_us"]["p99"]["mean"], "a queue shows as latency")
+        self.assertIn("Open loop: latency by throughput", self.page)
+        self.assertEqual(self.page.count("<!-- p99.99 -->"), 1)
+        self.assertRegex(self.printed, r"mcs global completion, 8 workers +50 .* yes  reads ")
+        self.assertIn("so its p99.99 is its slowest one", self.printed)
+        line, = (line for line in found["conclusions"] if "p99.9 of reads is" in line)
+        for p in opened:
+            self.assertEqual(f"{p['share']} %" in line.partition("At ")[2], not p["keeps_up"], line)
+        self.assertIn("mcs-8-global-completion-2-open95", self.page, "its digests are in the page, too")
+
+    def test_open_loop_says_whether_the_device_keeps_up(self):
+        from common import readme, runs
+        open_loop = readme.module("lock-scaling").open_loop
+        def result(slowest, think, elapsed=10 ** 7):
+            none = {"ops": 0}
+            read = {"ops": 10, "latency_ns": {"max": slowest}}
+            return {"totals": {"read": read, **dict.fromkeys(("write", "trim", "flush", "zone"), none)}, "elapsed_ns": elapsed, "workload": {"threads": [{"think_ns": think}]}}
+        self.assertTrue(open_loop.keeps_up(result(4 * 10 ** 5, 1000)))
+        self.assertFalse(open_loop.keeps_up(result(6 * 10 ** 5, 1000)), "6 % of the run")
+        self.assertFalse(open_loop.held_back(result(500_000, 1000)))
+        self.assertTrue(open_loop.held_back(result(600_000, 1000)), "1023 may have come in that time")
+        made = open_loop.opened({"threads": 4, "common": {"total_ops": 100}}, 10 ** 6, 20000)
+        self.assertEqual(made["common"], {"total_ops": 5000, "think": 4000, "think_distribution": "exponential", "queue_depth": 1023})
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder: # five times what one worker can do
+            args = readme.module("lock-scaling").options(["--quick", "--case", "locks-only", "--workers", "1", "--locks", "mcs", "--granularity", "fine", "--seeds", "1"])
+            point = open_loop.point_of(readme.module("lock-scaling").points(args)[0], 500, 600_000)
+            self.assertFalse(open_loop.keeps_up(runs.run(pathlib.Path(folder), *point.runs[0][1:])))
+        for words, said in ((("--trace", str(TOP / "traces/git.hzt.xz")), "leave one out"),):
+            run = study("lock-scaling", "unused", "--load", "open", *words)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(said, run.stderr)
+
     def test_nobody_comes_between_the_news_of_a_completion_and_its_entry(self):
         """This seed once stood for ever: the first HIL hart waited, with a frozen clock, for an entry that another hart had announced only."""
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
@@ -214,6 +307,9 @@ class LockScaling(unittest.TestCase):
         run = study("lock-scaling", "unused", "--explain")
         self.assertEqual(run.returncode, 2)
         self.assertIn("--explain takes two seeds or more", run.stderr)
+        run = study("lock-scaling", "unused", "--seeds", "1,2", "--explain", "--no-explain")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("leave one out", run.stderr)
 
     def test_cases_meet_what_they_are_for(self):
         from common import readme, runs
@@ -227,6 +323,55 @@ class LockScaling(unittest.TestCase):
             lock_scaling.check(result, folder)
             found = {name: count(result) for name, count in met.items()}
             self.assertTrue(found[case] if case in met else not any(found.values()), (case, found))
+
+    def test_popular_places_meet_at_their_locks(self):
+        found = self.run_once("--workers", "8", "--locks", "mcs", "--case", "zipf", "--granularity", "class,fine", "--no-pictures")
+        by_class, fine = found["points"]
+        self.assertGreater(by_class["time"]["spin zone"], 0.1)
+        self.assertGreater(fine["kiops"], 1.2 * by_class["kiops"])
+        even = self.run_once("--workers", "8", "--locks", "mcs", "--case", "block-reads", "--granularity", "fine", "--no-pictures")["points"][0]
+        self.assertGreater(fine["time"]["spin zone"], 1.2 * even["time"]["spin zone"], "even a lock for each object has popular ones")
+
+    def test_writes_scale_as_the_readme_has_it(self):
+        text = (TOP / "studies/lock-scaling/README.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `(writes-\w+)`: .* \| ([0-9.]+) \(([0-9.]+) to ([0-9.]+)\) \|$", text, re.M)
+        self.assertEqual(len(rows), 4)
+        for case, times, low, high in rows:
+            with self.subTest(case):
+                one, twelve = self.run_once("--case", case, "--seeds", "1", "--no-pictures")["points"]
+                near = 0.25 if case == "writes-overwrite" else 0.12 # half of the commands, and more of them before the first collections
+                self.assertAlmostEqual(twelve["kiops"] / one["kiops"] / float(times), 1, delta=near)
+                self.assertTrue(float(low) <= float(times) <= float(high))
+                if case == "writes-overwrite":
+                    backing, = (c for c in twelve["ledger"]["logical"] if c["class"] == "backing")
+                    writes, = (r for r in twelve["ledger"]["requests"] if (r["kind"], r["slice"]) == ("write", "all"))
+                    self.assertGreater(backing["contended"], 1000)
+                    self.assertGreater(writes["logical"], 0.5 * writes["cycles"], "writes wait for an erased superblock")
+                    self.assertGreater(twelve["busy"]["worker"], 2 * (1 - twelve["time"]["idle"]), "one worker collects for all")
+                else:
+                    self.assertGreater(float(low), 10)
+                    self.assertGreater(twelve["kiops"], 10 * one["kiops"])
+
+    def test_traces(self):
+        for name, case in (("git", "block-trace"), ("rocksdb-fillseq", "zoned-trace")):
+            with self.subTest(name):
+                found = self.run_once("--trace", str(TOP / f"traces/{name}.hzt.xz"), "--workers", "1,4", "--locks", "mcs", "--granularity", "fine", "--seeds", "1,2", "--no-pictures")
+                self.assertEqual((found["case"], len(found["points"]), len(found["failed"])), (case, 2, 0))
+                one, four = found["points"]
+                self.assertGreater(four["kiops"], 1.2 * one["kiops"])
+                self.assertEqual(len(set(four["digests"])), 2, "seeds are other hosts, so the runs are others")
+
+    def test_a_trace_that_cannot_be_replayed_is_one_sentence(self):
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            broken = pathlib.Path(folder) / "broken.hzt"
+            broken.write_text("hartzone-trace 2\n0 0 write 0 1\n0 0 wrote 0 1\n")
+            for words, code, said in ((("--trace", str(broken)), 1, "broken.hzt:3"), (("--trace", f"{folder}/none"), 2, f"there is no file {folder}/none"),
+                                      (("--trace", str(broken), "--workload", "small"), 2, "both say what the host does"),
+                                      (("--case", "zoned-trace"), 2, "is a device for a trace: name one")):
+                run = study("lock-scaling", folder, *words)
+                self.assertEqual(run.returncode, code, run.stderr)
+                self.assertIn(said, run.stderr)
+                self.assertNotIn("Traceback", run.stderr)
 
     def test_backing_off_takes_device_time(self):
         found = self.run_once("--workers", "8", "--locks", "ttas,backoff", "--no-pictures")
@@ -256,6 +401,21 @@ class LockScaling(unittest.TestCase):
         run = study("lock-scaling", "unused", "--locks", "mutex")
         self.assertEqual(run.returncode, 2)
         self.assertIn("'mutex' is not one of tas", run.stderr)
+        for word in ("nothing.yaml", str(TOP / "configs/devices/small.yaml"), "thrice"):
+            run = study("lock-scaling", "unused", "--costs", f"default,{word}")
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(f"'{word}' is neither one of default", run.stderr)
+
+    def test_costs_of_a_file(self):
+        from common import readme
+        lock_scaling = readme.module("lock-scaling")
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            file = pathlib.Path(folder) / "mine.yaml"
+            file.write_text("clock:\n  mhz: 2000\n  remote: 77\n")
+            args = lock_scaling.options(["--costs", f"default,{file}", "--locks", "mcs", "--workers", "1", "--quick"])
+            devices = [point.runs[0][1] for point in lock_scaling.points(args)]
+            self.assertEqual([device.get("clock") for device in devices], [None, {"mhz": 2000, "remote": 77}])
+            self.assertEqual(len({point.runs[0][0] for point in lock_scaling.points(args)}), 2)
 
 
 @unittest.skipIf(MISSING, MISSING)

@@ -125,7 +125,7 @@ class Model(unittest.TestCase):
                 self.assertAlmostEqual(speedup(harts, between, section, handover, [1 / locks] * locks) / simulated, 1.0, delta=0.035)
 
 
-COSTS = {"mhz": 500, "remote": 40, "far": 100, "cluster": 0, "occupancy": 20, "reads": "queue", "wake": 0}
+COSTS = {"mhz": 500, "remote": 40, "far": 100, "cluster": 0, "occupancy": 20, "reads": "queue", "busy": "occupancy", "local": 3, "wake": 0}
 
 
 def run(workers, locks, spin_ns=0, commands=100, **costs):
@@ -159,6 +159,7 @@ class Inputs(unittest.TestCase):
         self.assertEqual(of(), {"least_ns": 160.0, "each_ns": 40.0}, "two transfers, at 2 ns a cycle")
         self.assertEqual(of(mhz=1000, wake=5), {"least_ns": 85.0, "each_ns": 20.0})
         self.assertEqual(of(reads="merge")["each_ns"], 0.0)
+        self.assertEqual(of(busy="access")["each_ns"], 86.0, "the line is busy for the transfer and the access")
         self.assertEqual(of(cluster=4)["least_ns"], 400.0)
 
 

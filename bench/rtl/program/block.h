@@ -21,7 +21,9 @@ struct block {
 	uint64_t result[MOST_RESULTS];
 };
 
+#ifndef BLOCK
 #define BLOCK ((struct block *)0x80300000)
+#endif
 #define UNTOUCHED 0x80800000ul /* RAM that no hart has touched before, to the end */
 
 #endif

@@ -80,7 +80,7 @@ static void operate_until_end(unsigned hart, uint64_t begin, uint64_t end)
 
 	do {
 		operate(&work, &random);
-		now = cycles();
+		now = cycles_of_lap(all);
 		sections += now >= begin && now < end;
 		all++;
 	} while (now < end);

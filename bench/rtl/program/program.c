@@ -2,11 +2,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scenes.h"
 
-static struct {
-	LT_OWN_LINE lt_word go;
-	LT_OWN_LINE lt_word arrived;
-} start;
-
 void program_main(uint64_t hart);
 void program_trapped(uint64_t cause, uint64_t pc);
 
@@ -26,18 +21,7 @@ static _Noreturn void fail(uint64_t a, uint64_t b)
 void lt_fail(const char *text) { fail((uintptr_t)text, 0); }
 void program_trapped(uint64_t cause, uint64_t pc) { fail(cause, pc); }
 
-uint64_t begin_together(unsigned harts)
-{
-	uint64_t at;
-
-	if (lt_add(&start.arrived, 1) + 1 == harts)
-		lt_store(&start.go, cycles() + START_CYCLES);
-	await_at_least(&start.go, 1);
-	at = lt_load(&start.go);
-	while (cycles() < at)
-		;
-	return at;
-}
+#include "begin.h"
 
 static void play(unsigned hart, unsigned harts)
 {

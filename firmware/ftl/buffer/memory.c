@@ -209,6 +209,7 @@ static void note_sector(const struct sector_pool *pool, const struct zone *zone,
 	const uint8_t *memory = zone->buffer->memory[slot];
 	struct hz_oob oob = { .lpa = (uint32_t)(zone->start + at), .generation = zone->generation, .kind = HZ_OOB_DATA };
 
+	oob.flags = zone->buffer->oob[slot].flags;
 	if (is_lent(pool, memory))
 		pool->media->ops->keep(pool->media, (uint32_t)((size_t)(memory - pool->memory) >> HZ_SECTOR_SHIFT), keeps ? memory : NULL,
 				       &oob);

@@ -28,6 +28,7 @@ static void keep_gather(struct ftl *ftl, const struct zone *zone, uint32_t at, u
 		if (data) {
 			keeper->oob[i].lpa = (uint32_t)(zone->start + at + i);
 			keeper->oob[i].generation = zone->generation;
+			keeper->oob[i].flags = zone->buffer->oob[zone_slot(zone, at + i)].flags;
 		}
 	}
 }
@@ -115,11 +116,14 @@ static void belated_gather(struct ftl *ftl, const struct zone *zone, uint32_t at
 	struct nand *media = tsu_keep_media(ftl->tsu);
 
 	for (uint32_t i = 0; i < ftl->slc->unit_sectors; i++) {
-		keeper->memory[i] = i < count ? media->ops->kept(media, place[i], &keeper->oob[i]) : ftl->zero_sector;
+		struct hz_oob kept = { .flags = 0 };
+
+		keeper->memory[i] = i < count ? media->ops->kept(media, place[i], &kept) : ftl->zero_sector;
 		keeper->oob[i] = (struct hz_oob){ .sequence = ++ftl->mount_sequence, .kind = i < count ? HZ_OOB_DATA : HZ_OOB_PAD };
 		if (i < count) {
 			keeper->oob[i].lpa = (uint32_t)(zone->start + at + i);
 			keeper->oob[i].generation = zone->generation;
+			keeper->oob[i].flags = kept.flags;
 		}
 	}
 }

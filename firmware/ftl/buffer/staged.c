@@ -191,6 +191,7 @@ static void piece_write(struct ftl_worker *self, struct zone *zone, struct slc_w
 		} else if (data) {
 			piece->oob[i].lpa = (uint32_t)(zone->start + at + i);
 			piece->oob[i].generation = zone->generation;
+			piece->oob[i].flags = buffer->oob[slot + i].flags;
 		}
 	}
 	piece->txn.owner = &self->thread;
@@ -315,7 +316,7 @@ static void fold_read(struct ftl_worker *self, struct zone *zone)
 			.sectors = 1,
 			.ppa = fold->ppa[i],
 			.data = { &buffer->memory[slot], 0, HZ_SECTOR_BYTES },
-			.oob = zone_is_backing(zone) ? &buffer->oob[slot] : NULL,
+			.oob = &buffer->oob[slot],
 			.next = i + 1 < count ? &part[1].txn : NULL,
 		};
 	}

@@ -155,7 +155,10 @@ void buffer_copy_out(const struct zone *zone, struct ftl_request *req, uint32_t 
 	uint32_t slot = zone_slot(zone, offset);
 
 	for (uint32_t i = 0; i < sectors; i++) {
-		answer_sector(req, io_of(req)->done + i, zone->buffer->memory[slot]);
+		if (zone->buffer->oob[slot].flags & HZ_OOB_MARKED)
+			answer_marked(req);
+		else
+			answer_sector(req, io_of(req)->done + i, zone->buffer->memory[slot]);
 		slot = slot + 1 == zone->ftl->ring_sectors ? 0 : slot + 1;
 	}
 }
@@ -185,7 +188,7 @@ static HZ_FROZEN __attribute__((noinline)) void copy_sectors(struct zone *zone, 
 	for (uint32_t i = 0; i < sectors; i++) {
 		uint32_t slot = zone->landed_slot + i;
 
-		if (req->op == FTL_WRITE_ZEROES)
+		if (req->op >= FTL_WRITE_ZEROES) /* no data come */
 			bulk_fill(buffer->memory[slot], 0, HZ_SECTOR_BYTES);
 		else
 			sgl_read(&req->sgl, at + i * HZ_SECTOR_BYTES, buffer->memory[slot], HZ_SECTOR_BYTES);
@@ -193,7 +196,8 @@ static HZ_FROZEN __attribute__((noinline)) void copy_sectors(struct zone *zone, 
 			protect_land(req, at / HZ_SECTOR_BYTES + i, buffer->memory[slot]);
 		buffer->oob[slot] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + zone->landed + i),
 						     .generation = zone->generation,
-						     .kind = HZ_OOB_DATA };
+						     .kind = HZ_OOB_DATA,
+						     .flags = req->op == FTL_WRITE_UNCORRECTABLE ? HZ_OOB_MARKED : 0 };
 	}
 	if (zone->ftl->keeper)
 		space_note(zone, sectors);

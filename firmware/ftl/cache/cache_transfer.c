@@ -81,6 +81,8 @@ static void host_goes_on(struct cache_transfer *t, uint16_t status)
 		return;
 	if (status == NVME_UNRECOVERED_READ)
 		answer_lost(host);
+	else if (status == NVME_HZ_MARKED)
+		answer_marked(host);
 	else
 		answer_status(host, status);
 	io_of(host)->pending--;

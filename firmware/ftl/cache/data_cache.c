@@ -90,22 +90,23 @@ static bool past(struct ftl_request *req)
 	return false;
 }
 
-static bool deallocates(const struct ftl_request *req)
+/* Does it change flash, and leave nothing of its range in the cache? */
+static bool discards(const struct ftl_request *req)
 {
-	return req->op == FTL_DEALLOCATE || (req->op == FTL_WRITE_ZEROES && req->flags & FTL_FREES);
+	return req->op == FTL_DEALLOCATE || req->op == FTL_WRITE_UNCORRECTABLE || (req->op == FTL_WRITE_ZEROES && req->flags & FTL_FREES);
 }
 
 static bool cached_ended(struct ftl_worker *self, struct ftl_request *req)
 {
-	if (deallocates(req))
+	if (discards(req))
 		cached_discard_abandon(self, req);
 	cached_end(self, req);
 	return true;
 }
 
-static bool run_deallocation(struct ftl_worker *self, struct ftl_request *req)
+static bool run_discard(struct ftl_worker *self, struct ftl_request *req)
 {
-	if (req->op == FTL_WRITE_ZEROES && !is_conventional(self->ftl, req->lba))
+	if (req->op != FTL_DEALLOCATE && !is_conventional(self->ftl, req->lba))
 		return past(req);
 	return cached_discard_run(self, req) || past(req);
 }
@@ -123,8 +124,8 @@ static bool run_data(struct ftl_worker *self, struct ftl_request *req)
 
 static bool run_one(struct ftl_worker *self, struct ftl_request *req)
 {
-	if (deallocates(req))
-		return run_deallocation(self, req);
+	if (discards(req))
+		return run_discard(self, req);
 	switch (req->op) {
 	case FTL_READ:
 	case FTL_VERIFY:

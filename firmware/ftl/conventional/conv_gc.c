@@ -225,6 +225,7 @@ static struct tsu_txn *make_reads(struct ftl_worker *self)
 			.sectors = (uint16_t)run,
 			.ppa = ppa[i],
 			.data = { &gc->memory[i], 0, run * HZ_SECTOR_BYTES },
+			.oob = &gc->oob[i],
 		};
 		list = txn;
 	}
@@ -336,6 +337,7 @@ void conv_gc_init(struct ftl *ftl, struct arena *arena)
 	gc->offset = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->offset), "conventional collector places");
 	gc->lba = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->lba), "conventional collector LBAs");
 	gc->origin = arena_alloc(arena, ftl->ring_sectors, sizeof(*gc->origin), "originals of copies");
+	gc->oob = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->oob), "conventional collector OOB");
 	gc->memory = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->memory), "conventional collector memory");
 	gc->read = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->read), "conventional collector reads");
 	for (uint32_t i = 0; i < CONV_GC_BATCH; i++)

@@ -282,14 +282,16 @@ void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 
 enum { PIECES = 16 /* at a time */ };
 
-/* Deallocated zeros are one range. */
-uint32_t conv_range_count(const struct ftl_request *req) { return req->flags & FTL_FREES ? 1 : req->sectors; }
+/* Without a list: deallocated zeros, and marked sectors that the data cache forgets, are one range. */
+static bool is_one_range(const struct ftl_request *req) { return req->op != FTL_DEALLOCATE || req->flags & FTL_FREES; }
+
+uint32_t conv_range_count(const struct ftl_request *req) { return is_one_range(req) ? 1 : req->sectors; }
 
 struct nvme_dsm_range conv_range_at(const struct ftl_request *req, uint32_t index)
 {
 	struct nvme_dsm_range range = { .nlb = req->sectors, .slba = req->lba };
 
-	if (req->flags & FTL_FREES)
+	if (is_one_range(req))
 		return range;
 	sgl_read(&req->sgl, index * (uint32_t)sizeof(range), &range, sizeof(range));
 	return range;

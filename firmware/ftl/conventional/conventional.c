@@ -91,6 +91,7 @@ static void move_one(struct ftl_worker *self, struct zone *zone, uint32_t at, ui
 	uint32_t *reverse = &zone->places->lba[offset];
 
 	*reverse = oob->host_lba = gc->lba[at];
+	oob->flags = gc->oob[at].flags & HZ_OOB_MARKED;
 	gc->origin[zone->landed_slot + (offset - zone->landed)] = from;
 	if (!l2p_conv_move(self, gc->lba[at], from, to, oob)) {
 		*reverse = oob->host_lba = UINT32_MAX;
@@ -133,7 +134,10 @@ void conv_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *r
 
 	places_mark_valid(zone, zone->landed, sectors);
 	for (uint32_t i = 0; i < sectors; i++)
-		oob[i] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + zone->landed + i), .kind = HZ_OOB_DATA, .stream = zone->stream };
+		oob[i] = (struct hz_oob){ .lpa = (uint32_t)(zone->start + zone->landed + i),
+					  .kind = HZ_OOB_DATA,
+					  .stream = zone->stream,
+					  .flags = oob[i].flags };
 	while (at < sectors) {
 		uint32_t offset = zone->landed + at;
 

@@ -42,6 +42,7 @@ struct conv_gc {
 	bool failed;
 	uint32_t *offset, *lba; /* by sector of the batch */
 	uint32_t *origin;       /* by buffer slot of a volatile copy: the place of its original */
+	struct hz_oob *oob;     /* … as read: marks of the host go along */
 	uint8_t **memory;
 	struct tsu_txn *read;
 	struct ftl_request request; /* the batch's write, then flush, then reset */

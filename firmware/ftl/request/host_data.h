@@ -18,6 +18,13 @@ static inline bool reads_data(const struct ftl_request *req)
 /* An unreadable sector takes precedence over one that differs, or fails its tuple's check. */
 static inline void answer_lost(struct ftl_request *req) { req->status = NVME_UNRECOVERED_READ; }
 
+/* The host has marked the sector: a retry cannot help. */
+static inline void answer_marked(struct ftl_request *req)
+{
+	if (req->status != NVME_UNRECOVERED_READ)
+		req->status = NVME_HZ_MARKED;
+}
+
 static inline void answer_status(struct ftl_request *req, uint16_t status)
 {
 	if (!req->status)

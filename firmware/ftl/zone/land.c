@@ -101,7 +101,7 @@ static uint32_t land_some(struct ftl_worker *self, struct zone *zone, struct ftl
 	oob = buffer_copy_in(zone, req, sectors);
 	if (zone->kind)
 		zone->kind->land(self, zone, req, sectors, oob);
-	if (req->op != FTL_WRITE_ZEROES)
+	if (req->op < FTL_WRITE_ZEROES) /* data come */
 		landed_ns = answer_crossed(&self->ftl->links->to_device, req, clock_now_ns(), sectors);
 	req->ready_ns = landed_ns > req->ready_ns ? landed_ns : req->ready_ns;
 	buffer_landed(self, zone, sectors, landed_ns);

@@ -512,7 +512,9 @@ static void reads_done(struct tsu_txn *txn)
 		unpin_read(self, read);
 	if (read->zone)
 		readers_end(self, read->zone);
-	if (txn->status != NAND_OK)
+	if (txn->status == NAND_MARKED)
+		answer_marked(req);
+	else if (txn->status != NAND_OK)
 		answer_lost(req);
 	else
 		answer_status(req, txn->verdict);

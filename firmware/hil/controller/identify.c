@@ -80,8 +80,8 @@ static void identify_controller(struct hil *hil, void *page)
 	id->dsto = NVME_DSTO_ONE_TEST;
 	id->nsetidmax = (uint16_t)nvm_sets(&hil->namespaces);
 	id->endgidmax = HIL_ENDURANCE_GROUP;
-	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_VERIFY | NVME_ONCS_DATASET_MANAGEMENT | NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT |
-		   (hil->cfg->copies ? NVME_ONCS_COPY : 0);
+	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_WRITE_UNCORRECTABLE | NVME_ONCS_VERIFY | NVME_ONCS_DATASET_MANAGEMENT |
+		   NVME_ONCS_WRITE_ZEROES | NVME_ONCS_SELECT | (hil->cfg->copies ? NVME_ONCS_COPY : 0);
 	id->ocfs = NVME_OCFS_FORMAT_0;
 	id->vwc = NVME_VWC_FLUSH_ALL | (has_volatile_cache(hil) ? NVME_VWC_PRESENT : 0);
 	memcpy(id->subnqn, nqn, sizeof(nqn));

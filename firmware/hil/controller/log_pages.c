@@ -132,6 +132,7 @@ static uint32_t effects_page(void *page, bool zoned, bool copies)
 	log->iocs[NVME_IO_VERIFY] = READS;
 	log->iocs[NVME_IO_WRITE] = CHANGES;
 	log->iocs[NVME_IO_WRITE_ZEROES] = CHANGES;
+	log->iocs[NVME_IO_WRITE_UNCORRECTABLE] = CHANGES;
 	log->iocs[NVME_IO_DATASET_MANAGEMENT] = CHANGES;
 	log->iocs[NVME_IO_COPY] = copies ? CHANGES : 0;
 	if (zoned)

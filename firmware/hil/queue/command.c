@@ -107,6 +107,13 @@ static uint16_t decode_write_zeroes(const struct io_limits *limits, const struct
 	return status ? status : decode_range(limits, sqe, req);
 }
 
+static uint16_t decode_write_uncorrectable(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
+{
+	req->op = FTL_WRITE_UNCORRECTABLE;
+	req->flags = limits->plp_mode == HZ_PLP_FULL || !limits->write_cache ? FTL_FUA : 0;
+	return decode_range(limits, sqe, req);
+}
+
 /* Without AD all attributes are hints, and there is nothing to do. A disabled cache has no volatile deallocations either. */
 static uint16_t decode_dataset(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
 {
@@ -184,6 +191,7 @@ static bool known_opcode(const struct io_limits *limits, uint8_t opcode)
 	case NVME_IO_COMPARE:
 	case NVME_IO_VERIFY:
 	case NVME_IO_DATASET_MANAGEMENT:
+	case NVME_IO_WRITE_UNCORRECTABLE:
 	case NVME_IO_WRITE_ZEROES: return true;
 	case NVME_IO_COPY: return limits->copies;
 	case NVME_IO_ZONE_MGMT_SEND:
@@ -223,6 +231,7 @@ uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, u
 	case NVME_IO_WRITE: return decode_write(limits, sqe, pages, req);
 	case NVME_IO_ZONE_APPEND: return decode_append(limits, sqe, pages, req);
 	case NVME_IO_WRITE_ZEROES: return decode_write_zeroes(limits, sqe, req);
+	case NVME_IO_WRITE_UNCORRECTABLE: return decode_write_uncorrectable(limits, sqe, req);
 	case NVME_IO_DATASET_MANAGEMENT: return decode_dataset(limits, sqe, pages, req);
 	case NVME_IO_COPY: return decode_copy(limits, sqe, pages, req);
 	case NVME_IO_ZONE_MGMT_SEND: return decode_zone_send(limits, sqe, req);

@@ -81,7 +81,7 @@ struct failure {
 /* Data that differ from the host's are the answer to its question: the media are good. */
 static inline bool failure_is_of_media(uint16_t status)
 {
-	return (status & NVME_SCT_MASK) == NVME_SCT_MEDIA && (status & ~NVME_DNR) != NVME_COMPARE_FAILURE;
+	return (status & NVME_SCT_MASK) == NVME_SCT_MEDIA && (status & ~NVME_DNR) != NVME_COMPARE_FAILURE && status != NVME_HZ_MARKED;
 }
 
 struct queue_client {

@@ -125,7 +125,7 @@ void PromiseFile::Record::before(const nvme_sqe &sqe, std::span<const std::byte>
 	constexpr uint32_t all = 1 << 8;
 	if (!file_)
 		return;
-	if (sqe.opcode == NVME_IO_WRITE || sqe.opcode == NVME_IO_WRITE_ZEROES)
+	if (sqe.opcode == NVME_IO_WRITE || sqe.opcode == NVME_IO_WRITE_ZEROES || sqe.opcode == NVME_IO_WRITE_UNCORRECTABLE)
 		overwrite(lba_of(sqe), (sqe.cdw12 & 0xffff) + 1, sqe.opcode == NVME_IO_WRITE && sqe.cdw3 & NVME_RW_IN_PLACE);
 	if (sqe.opcode == NVME_IO_DATASET_MANAGEMENT && sqe.cdw11 & NVME_DSM_DEALLOCATE)
 		deallocate(data.first(std::min(data.size(), ((sqe.cdw10 & 0xff) + 1) * sizeof(nvme_dsm_range))));

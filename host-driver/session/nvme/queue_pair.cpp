@@ -103,6 +103,7 @@ nvme_sqe QueuePair::read(uint64_t lba, uint32_t sectors) { return io(NVME_IO_REA
 nvme_sqe QueuePair::append(uint64_t start, uint32_t sectors) { return io(NVME_IO_ZONE_APPEND, start, sectors); }
 nvme_sqe QueuePair::flush() { return io(NVME_IO_FLUSH, 0, 0); }
 nvme_sqe QueuePair::write_zeroes(uint64_t lba, uint32_t sectors) { return io(NVME_IO_WRITE_ZEROES, lba, sectors); }
+nvme_sqe QueuePair::write_uncorrectable(uint64_t lba, uint32_t sectors) { return io(NVME_IO_WRITE_UNCORRECTABLE, lba, sectors); }
 nvme_sqe QueuePair::compare(uint64_t lba, uint32_t sectors) { return io(NVME_IO_COMPARE, lba, sectors); }
 nvme_sqe QueuePair::verify(uint64_t lba, uint32_t sectors) { return io(NVME_IO_VERIFY, lba, sectors); }
 

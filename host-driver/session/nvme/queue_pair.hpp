@@ -108,6 +108,7 @@ public:
 	static nvme_sqe append(uint64_t zone_start_lba, uint32_t sectors);
 	static nvme_sqe flush();
 	static nvme_sqe write_zeroes(uint64_t lba, uint32_t sectors);
+	static nvme_sqe write_uncorrectable(uint64_t lba, uint32_t sectors);
 	static nvme_sqe compare(uint64_t lba, uint32_t sectors);
 	static nvme_sqe verify(uint64_t lba, uint32_t sectors);
 	static nvme_sqe deallocate(uint32_t ranges);

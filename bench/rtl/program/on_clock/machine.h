@@ -13,6 +13,8 @@ static inline uint64_t cycles(void)
 	return *(volatile uint64_t *)&lt_vc_slot()->now_ns;
 }
 
+#include "riscv.h"
+
 static inline void machine_begin(void) { LT_VC_HINT(HZ_VC_SYNC); }
 
 static inline void await_at_least(lt_word *w, uint64_t value)

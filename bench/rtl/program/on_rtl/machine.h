@@ -16,9 +16,9 @@ static inline uint64_t cycles(void)
 	return v;
 }
 
-static inline void machine_begin(void) {}
+#include "riscv.h"
 
-static inline void spend(uint64_t turns);
+static inline void machine_begin(void) {}
 
 /* Disturbs the measurement little: by plain loads, since LR keeps Rocket's cache from answering
  * others, and seldom. */
