@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_complete.h"
 
+#include "boundary/boundary.h"
 #include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
 
@@ -98,10 +99,14 @@ HZ_FROZEN void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint
 	struct tsu *tsu = thread->tsu;
 
 	txn->end_ns = end_ns;
+	if (txn->op == TSU_READ)
+		boundary_work(WORK_CHECKSUM, txn->sectors, end_ns);
 	if (block_is_gone(tsu->nand, txn))
 		txn->status = txn->op == TSU_ERASE ? NAND_ERASE_FAILED : NAND_PROGRAM_FAILED;
 	else
 		txn->status = apply_txn(thread, txn);
+	if (txn->op == TSU_READ)
+		txn->end_ns = boundary_after(WORK_CHECKSUM, end_ns);
 	if (txn->lost && (txn->status == NAND_OK || txn->status == NAND_MARKED))
 		txn->status = lose_data(txn);
 	if (txn->op == TSU_PROGRAM && txn->status != NAND_POWER_OFF)

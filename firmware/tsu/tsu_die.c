@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_die.h"
 
+#include "boundary/boundary.h"
 #include "tsu/tsu_cache.h"
 #include "tsu/tsu_choice.h"
 #include "tsu/tsu_complete.h"
@@ -176,6 +177,13 @@ static uint64_t group_ready_ns(const struct tsu_txn *members, uint64_t at_ns)
 	return at_ns;
 }
 
+uint64_t die_sequence(const struct tsu_txn *members, uint64_t at_ns)
+{
+	for (const struct tsu_txn *txn = members; txn; txn = txn->next)
+		at_ns = boundary_work(WORK_NAND, 1, at_ns);
+	return at_ns;
+}
+
 static void start_operation(struct tsu_die *die, struct tsu_txn *members, uint64_t at_ns)
 {
 	at_ns = group_ready_ns(members, at_ns);
@@ -186,7 +194,7 @@ static void start_operation(struct tsu_die *die, struct tsu_txn *members, uint64
 	if (members->next)
 		die->thread->counters.multi_plane_ops++;
 	die->op = (struct die_op){ .members = members };
-	send_commands(die, at_ns);
+	send_commands(die, die_sequence(members, at_ns));
 	begin_array(die, die->channel->usage.free_ns);
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "boundary/boundary.h"
 #include "hil/queue/command.h"
 #include "lt/bits.h"
 
@@ -86,6 +87,7 @@ static struct submission_queue *take_entry(struct fetch *fetch, struct nvme_sqe 
 	struct submission_queue *sq;
 
 	clock_freeze();
+	boundary_work(WORK_FETCH, 1, 0);
 	sq = &fetch->queues->sq[arbitrate(fetch) + 1];
 	memcpy(sqe, &sq->ring[sq->head], sizeof(*sqe));
 	if (fetch->abort)
