@@ -3,6 +3,7 @@
 #include "tsu/tsu_complete.h"
 
 #include "boundary/boundary.h"
+#include "lt/native.h"
 #include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
 
@@ -97,7 +98,10 @@ static void count_txn(struct hz_log_flash *counters, const struct tsu_txn *txn)
 HZ_FROZEN void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_ns)
 {
 	struct tsu *tsu = thread->tsu;
+	struct hz_native_call call;
 
+	if (LT_NATIVE(call, txn_complete, (uintptr_t)thread, (uintptr_t)txn, end_ns))
+		return;
 	txn->end_ns = end_ns;
 	if (txn->op == TSU_READ)
 		boundary_work(WORK_CHECKSUM, txn->sectors, end_ns);
@@ -126,5 +130,5 @@ HZ_FROZEN void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint
 	die_queue_ended(&tsu->rules, txn);
 	count_txn(&thread->counters, txn);
 	thread->done++;
-	lt_post(txn->owner, &txn->event, run_done);
+	lt_post(txn->owner, &txn->event, LT_CODE(run_done));
 }

@@ -4,6 +4,7 @@
 #include "tsu/tsu_die.h"
 
 #include "boundary/boundary.h"
+#include "lt/native.h"
 #include "tsu/tsu_cache.h"
 #include "tsu/tsu_choice.h"
 #include "tsu/tsu_complete.h"
@@ -125,7 +126,7 @@ static void die_tell_loaded(struct wheel_node *node)
 
 	for (struct tsu_txn *txn = die->told; txn; txn = txn->next)
 		if (txn->loaded)
-			lt_post(txn->owner, &txn->crossed, run_loaded);
+			lt_post(txn->owner, &txn->crossed, LT_CODE(run_loaded));
 }
 
 /* Not if the cells take no time: then it would come after the end. A program with further passes needs its data again. */

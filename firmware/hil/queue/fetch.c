@@ -7,6 +7,7 @@
 #include "boundary/boundary.h"
 #include "hil/queue/command.h"
 #include "lt/bits.h"
+#include "lt/native.h"
 
 enum { FETCH_BATCH = 8, UNLIMITED_BURST = 7 };
 
@@ -187,6 +188,10 @@ static void fetch_one(struct fetch *fetch)
 /* Doorbells. Looking may end the controller's life. noinline: keeps freeze and thaw paired on one exit. */
 HZ_FROZEN __attribute__((noinline)) bool fetch_finds(struct fetch *fetch)
 {
+	struct hz_native_call call;
+
+	if (LT_NATIVE(call, fetch_finds, (uintptr_t)fetch))
+		return call.result & 1;
 	return fetch_possible(fetch) && fetch->view->settle(fetch->view) && fetch->queues->ready_mask && fetch_possible(fetch);
 }
 
