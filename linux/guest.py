@@ -21,6 +21,7 @@ SILENCE_S = 600  # silence of a booting guest: longer than any load explains
 GRACE_S = 10
 KVM_FAILED = re.compile(rb"KVM internal error|emulation failure|failed to initialize kvm|Could not access KVM", re.I)
 MEMORY_FAILED = re.compile(rb"[Cc]annot allocate memory|cannot set up guest memory|Out of memory|Initramfs unpacking failed|write error")
+KEYS = {"key": "HARTZONE_DHCHAP_SECRET", "target_key": "HARTZONE_DHCHAP_CTRL_SECRET"}  # item of the guest → what serve sets
 HOST = "10.0.2.2"  # this host's loopback, of QEMU's user-mode network
 
 
@@ -66,6 +67,7 @@ class Guest:
     def items(self):
         """Files for the guest in fw_cfg."""
         items = {"connect": connect_line(os.environ.get("HARTZONE_NVME_CONNECT", ""))}
+        items |= {name: os.environ[variable] for name, variable in KEYS.items() if os.environ.get(variable)}
         if self.words.command:
             return {**items, "command": f"exec {shlex.join(self.words.command)}\n"}
         return {**items, **terminal_size()}

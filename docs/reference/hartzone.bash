@@ -90,6 +90,9 @@ _hartzone() {
 		"serve --seed") files=0 ;;
 		"serve --firmware") files=1 ;;
 		"serve --console") files=1 ;;
+		"serve --allow-host") files=0 ;;
+		"serve --dhchap-secret") files=1 ;;
+		"serve --dhchap-ctrl-secret") files=1 ;;
 		"serve --name") files=0 ;;
 		"serve --lanes") files=0 ;;
 		"serve --transport") files=0 ;;
@@ -204,7 +207,7 @@ _hartzone() {
 		'image check') words='-h --help --device --json' ;;
 		'verify') words='-h --help --image --device --firmware --console' ;;
 		'nvme') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach' ;;
-		'serve') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --nvme-tcp --open --name --lanes --transport --slow-down --record --list' ;;
+		'serve') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --nvme-tcp --open --allow-host --dhchap-secret --dhchap-ctrl-secret --name --lanes --transport --slow-down --record --list' ;;
 		'fio') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach' ;;
 		'files') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --size --count --small-files --reread --sync-every --aged --namespace --in-place --slack --cleaner --iotailor --page-cache --copy-offload --out' ;;
 		'rocksdb') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach --power-cut-at --namespace --keys --sync-every --memtable --out --record --acked' ;;

@@ -75,6 +75,17 @@ void add_option(CLI::App &app, const std::string &name, const std::string &allow
 	app.add_option_function<std::string>(name, check, in_lines(help))->type_name(allowed);
 }
 
+void add_repeated(CLI::App &app, const std::string &name, const std::string &allowed, const std::string &help, Take take)
+{
+	const auto check = [name, take = std::move(take)](const std::vector<std::string> &texts) {
+		for (const std::string &text : texts)
+			if (const std::string wrong = text.empty() ? "is empty: leave it out, or give it a value" : take(text);
+			    !wrong.empty())
+				throw CLI::ValidationError(name + " " + wrong);
+	};
+	app.add_option_function<std::vector<std::string>>(name, check, in_lines(help))->type_name(allowed)->expected(1)->take_all();
+}
+
 void add_count(CLI::App &app, const std::string &name, uint64_t &out, uint64_t low, uint64_t high, const std::string &help)
 {
 	add_option(app, name, range(low, high), help, [&out, low, high](const std::string &text) {

@@ -21,6 +21,8 @@ using Take = std::function<std::string(const std::string &)>;
 // `allowed` is shown after the name in the help. An empty text is refused before `take` sees it.
 // `help` is broken into lines.
 void add_option(CLI::App &app, const std::string &name, const std::string &allowed, const std::string &help, Take take);
+// May be given several times: `take` gets each value.
+void add_repeated(CLI::App &app, const std::string &name, const std::string &allowed, const std::string &help, Take take);
 // A whole number in decimal digits.
 void add_count(CLI::App &app, const std::string &name, uint64_t &out, uint64_t low, uint64_t high, const std::string &help);
 // --namespace, for commands that work on one. Whether there is such a one is known when the device is up.

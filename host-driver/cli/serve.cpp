@@ -24,7 +24,6 @@ namespace hz::cli {
 
 namespace {
 
-constexpr const char *target_variable = "HARTZONE_NVME_CONNECT"; // for a command: how a Linux host attaches the device
 constexpr auto look_again = std::chrono::milliseconds(100);
 
 void print_devices(const MachineFlags &flags, const std::vector<std::string> &words)
@@ -65,12 +64,13 @@ void require_program(const std::vector<std::string> &command)
 }
 
 // With a target the clock is the virtual one unless the user chooses.
-MachineOptions machine_options(const MachineFlags &flags, const TargetFlags &target)
+MachineOptions machine_options(const MachineFlags &flags, TargetFlags &target)
 {
 	MachineFlags chosen = flags;
 	if (target.address && !flags.gives("--clock"))
 		chosen.clock = "virtual";
 	MachineOptions options = chosen.options();
+	target.take_environment();
 	target.check(options.virtual_clock);
 	target.apply(options);
 	return options;
@@ -89,7 +89,7 @@ void serve_hosts(Visit &visit, const TargetFlags &flags, const std::vector<std::
 	const auto end = [&] { say(target.end()); };
 	if (!command.empty()) {
 		target.start();
-		return visit.run({.words = command, .settings = {target_variable + ("=" + target.connect_line())}}, end);
+		return visit.run({.words = command, .settings = target.settings()}, end);
 	}
 	const GentleStop gentle;
 	print_use(visit.machine().run_directory().string());
@@ -99,7 +99,7 @@ void serve_hosts(Visit &visit, const TargetFlags &flags, const std::vector<std::
 	visit.end();
 }
 
-void run(const MachineFlags &flags, const TargetFlags &target, const std::vector<std::string> &command)
+void run(const MachineFlags &flags, TargetFlags &target, const std::vector<std::string> &command)
 {
 	require_program(command);
 	Visit visit(machine_options(flags, target));

@@ -3,6 +3,8 @@
 #include "cli/serve_target.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -14,6 +16,9 @@ namespace {
 
 constexpr const char *name_prefix = "nqn.2026-11.org.hartzone:";
 constexpr size_t longest_name = 223; // of an NQN
+constexpr const char *target_variable = "HARTZONE_NVME_CONNECT", *key_variable = "HARTZONE_DHCHAP_SECRET",
+		     *target_key_variable = "HARTZONE_DHCHAP_CTRL_SECRET";
+constexpr std::streamsize longest_key_file = 1024;
 
 // The error in an NQN suffix, limited to characters that a shell needs no quotes for.
 std::string wrong_name(const std::string &name)
@@ -21,6 +26,45 @@ std::string wrong_name(const std::string &name)
 	const bool legal = std::ranges::all_of(
 		name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("-._:", c); });
 	return legal && name.size() + std::strlen(name_prefix) <= longest_name ? "" : "takes letters, digits and -._:, not '" + name + "'";
+}
+
+// A key, or a file that has one. Errors never have the text in them: it may be a key with an error.
+std::string take_key(std::optional<fabrics::SharedKey> &key, const std::string &text)
+{
+	std::string found = text;
+	const bool is_file = !text.starts_with("DHHC-");
+	if (is_file) {
+		std::ifstream file(text);
+		found.assign(longest_key_file, '\0');
+		file.read(found.data(), longest_key_file);
+		if (file.bad() || !file.gcount())
+			return "takes a key, DHHC-1:…, or the path of a file that has one: this is neither";
+		found.resize(static_cast<size_t>(file.gcount()));
+	}
+	try {
+		key.emplace(fabrics::SharedKey::parse(found));
+	} catch (const Error &wrong) {
+		return (is_file ? "names a file whose content " : "") + std::string(wrong.what());
+	}
+	return {};
+}
+
+void take_variable(std::optional<fabrics::SharedKey> &key, const char *variable)
+{
+	const char *text = std::getenv(variable);
+	if (key || !text || !*text)
+		return;
+	if (const std::string wrong = take_key(key, text); !wrong.empty())
+		throw Error(std::string("$") + variable + " " + wrong);
+}
+
+std::string wrong_host(const std::string &name)
+{
+	const bool legal = name.starts_with("nqn.") && name.size() <= longest_name &&
+			   std::ranges::all_of(name, [](char c) { return c > ' ' && c < 0x7f; });
+	return legal ? ""
+		     : "takes the NQN of a host, as /etc/nvme/hostnqn has it, such as nqn.2014-08.org.nvmexpress:uuid:…, not '" + name +
+			       "'";
 }
 
 std::unique_ptr<fabrics::Recorder> recorder_of(const TargetFlags &flags, const Machine &machine)
@@ -52,7 +96,10 @@ void TargetFlags::add_to(CLI::App &command)
 		"127.0.0.1:4420; port 0 is any that is free. E.g. --nvme-tcp 127.0.0.1:0",
 		take);
 	const std::vector<CLI::Option *> before = command.get_options();
-	add_flag(command, "--open", open, "Whoever reaches the address may read and write: needed for one that is not of this host alone");
+	add_flag(
+		command, "--open", open,
+		"Whoever reaches the address may read and write. One that is not of this host alone needs this, or --allow-host and --dhchap-secret");
+	add_access(command);
 	add_option(command, "--name", "WORD",
 		   "The last part of the target's name, and of its disks' ids. Default: the device's name. E.g. --name left",
 		   [this](const std::string &text) {
@@ -73,6 +120,47 @@ void TargetFlags::add_to(CLI::App &command)
 			others_.push_back(option);
 }
 
+void TargetFlags::add_access(CLI::App &command)
+{
+	add_repeated(command, "--allow-host", "NQN",
+		     "A host that may connect, and no other that is not named too. May be given several times. "
+		     "E.g. --allow-host nqn.2014-08.org.nvmexpress:uuid:6861727a-6f6e-4865-8000-6c696e757800",
+		     [this](const std::string &text) {
+			     access.hosts.insert(text);
+			     return wrong_host(text);
+		     });
+	add_option(command, "--dhchap-secret", "FILE|KEY",
+		   "The key that hosts must have (DH-HMAC-CHAP), as nvme gen-dhchap-key makes it, or a file with it. Default: "
+		   "$HARTZONE_DHCHAP_SECRET. E.g. --dhchap-secret host.key",
+		   [this](const std::string &text) { return take_key(access.key, text); });
+	add_option(command, "--dhchap-ctrl-secret", "FILE|KEY",
+		   "The key of the target, for hosts that want it to authenticate too. Default: $HARTZONE_DHCHAP_CTRL_SECRET. "
+		   "E.g. --dhchap-ctrl-secret target.key",
+		   [this](const std::string &text) { return take_key(access.target_key, text); });
+}
+
+void TargetFlags::take_environment()
+{
+	if (!address || open)
+		return;
+	take_variable(access.key, key_variable);
+	take_variable(access.target_key, target_key_variable);
+}
+
+// Names of hosts are no secret: they alone keep nobody out.
+void TargetFlags::check_access() const
+{
+	const bool limited = !access.hosts.empty() || access.key || access.target_key;
+	if (open && limited)
+		throw Error("--open lets everyone in: leave it out, or --allow-host, --dhchap-secret and --dhchap-ctrl-secret");
+	if (access.target_key && !access.key)
+		throw Error("--dhchap-ctrl-secret is for hosts that authenticate: add --dhchap-secret");
+	if (!address->is_loopback() && !open && (access.hosts.empty() || !access.key))
+		throw Error("--nvme-tcp " + address->host + " would let whoever reaches it read and write: add " +
+			    (access.hosts.empty() ? "--allow-host" : "") + (access.hosts.empty() && !access.key ? " and " : "") +
+			    (access.key ? "" : "--dhchap-secret") + ", or --open if that is wanted");
+}
+
 void TargetFlags::check(bool virtual_clock) const
 {
 	const auto given = std::ranges::find_if(others_, [](const CLI::Option *option) { return option->count() > 0; });
@@ -80,8 +168,7 @@ void TargetFlags::check(bool virtual_clock) const
 		throw Error((*given)->get_name() + " is for hosts on a network: add --nvme-tcp");
 	if (!address)
 		return;
-	if (!address->is_loopback() && !open)
-		throw Error("--nvme-tcp " + address->host + " would let whoever reaches it read and write: add --open if that is wanted");
+	check_access();
 	if (!virtual_clock && (!record.empty() || slow_down != 1))
 		throw Error((record.empty() ? "--slow-down" : "--record") + std::string(" needs device time: leave out --clock real"));
 	require_writable_file("--record", record);
@@ -117,6 +204,7 @@ ServeTarget::ServeTarget(Controller &controller, const TargetFlags &flags)
 	options.address = address().host;
 	options.service = std::to_string(address().port);
 	options.device = &config;
+	options.access = flags.access;
 	subsystem_ = std::make_shared<fabrics::Subsystem>(std::move(options), *backend_, attached_);
 }
 
@@ -132,10 +220,25 @@ std::string ServeTarget::connect_line() const
 	return "nvme connect -t tcp -a " + address().host + " -s " + std::to_string(address().port) + " -n " + subsystem_name();
 }
 
+std::vector<std::string> ServeTarget::settings() const
+{
+	const fabrics::Access &access = subsystem_->options().access;
+	std::vector<std::string> settings{target_variable + ("=" + connect_line())};
+	if (access.key)
+		settings.push_back(key_variable + ("=" + access.key->text()));
+	if (access.target_key)
+		settings.push_back(target_key_variable + ("=" + access.target_key->text()));
+	return settings;
+}
+
+// The keys are shown to nobody.
 std::string ServeTarget::text() const
 {
-	return "an NVMe/TCP target is at " + address().host + ", port " + std::to_string(address().port) + ":\n  " + connect_line() + "\n" +
-	       fabrics::linux_text(subsystem_->exports(), controller_.machine().config());
+	const fabrics::Access &access = subsystem_->options().access;
+	const std::string keys = std::string(access.key ? " --dhchap-secret KEY" : "") +
+				 (access.target_key ? " --dhchap-ctrl-secret KEY" : "");
+	return "an NVMe/TCP target is at " + address().host + ", port " + std::to_string(address().port) + ":\n  " + connect_line() + keys +
+	       "\n" + fabrics::linux_text(subsystem_->exports(), controller_.machine().config());
 }
 
 void ServeTarget::run(const std::function<bool()> &stopped) { server_.run(*backend_, subsystem_, stopped); }

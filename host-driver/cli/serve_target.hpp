@@ -18,10 +18,13 @@ struct TargetFlags {
 	std::optional<fabrics::Address> address; // none: there is no target
 	bool open = false;
 	std::string name, record;
+	fabrics::Access access;
 	uint64_t lanes = 8;
 	double transport_us = 20, slow_down = 1;
 
 	void add_to(CLI::App &command);
+	// Keys of the environment, where there is no option for them. Throws Error.
+	void take_environment();
 	// Throws Error for an invalid combination, before anything is started.
 	void check(bool virtual_clock) const;
 	// Requirements on the device's machine.
@@ -29,6 +32,8 @@ struct TargetFlags {
 	fabrics::LaneOptions lane_options() const;
 
 private:
+	void add_access(CLI::App &command);
+	void check_access() const;
 	std::vector<const CLI::Option *> others_; // than --nvme-tcp
 };
 
@@ -40,6 +45,8 @@ public:
 
 	// The command that attaches a Linux host, and the namespaces that Linux accepts.
 	std::string connect_line() const;
+	// Settings by which a command finds the target, and the keys.
+	std::vector<std::string> settings() const;
 	std::string text() const;
 	// In this thread, until `stopped`; throws Error when the device dies.
 	void run(const std::function<bool()> &stopped);

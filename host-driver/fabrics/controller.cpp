@@ -25,6 +25,11 @@ PropertyFields property_fields(const nvme_sqe &sqe)
 	return read_record<PropertyFields>(std::as_bytes(std::span(&sqe, 1)), offsetof(nvme_sqe, cdw10));
 }
 
+AuthFields auth_fields(const nvme_sqe &sqe)
+{
+	return read_record<AuthFields>(std::as_bytes(std::span(&sqe, 1)), offsetof(nvme_sqe, cdw10));
+}
+
 bool is_name(const char (&field)[256], const std::string &name) { return std::string(field, strnlen(field, sizeof(field))) == name; }
 std::string name_of(const char (&field)[256]) { return {field, strnlen(field, sizeof(field))}; }
 
@@ -61,6 +66,8 @@ Subsystem::Refusal Subsystem::check(const ConnectFields &fields, const ConnectDa
 		return {status_connect_invalid, offset_of_subsystem | in_data};
 	if (!data.host[0] || !std::memchr(data.host, 0, sizeof(data.host)))
 		return {status_connect_invalid, offset_of_host | in_data};
+	if (!options_.access.hosts.empty() && !options_.access.hosts.count(name_of(data.host)))
+		return {status_connect_host, 0};
 	if (fields.qid > (discovery ? 0 : options_.queues))
 		return {status_connect_invalid, offset_of_queue};
 	if (!fields.sqsize || fields.sqsize >= Connection::most_entries)
@@ -110,15 +117,17 @@ void Subsystem::connect(Connection &connection, const ExchangePtr &exchange)
 	const bool flow_control = !(fields.attributes & connect_no_flow_control);
 	connection.become(fields.qid, static_cast<uint16_t>(fields.sqsize + 1), flow_control, controller);
 	controller->add(connection, fields.qid);
-	connection.answer(exchange, {0, false, controller->id()});
+	connection.answer(exchange, {0, false, controller->id() | (controller->authenticates() ? connect_authenticate : 0)});
 }
 
 void Subsystem::look_for_silence(Clock::time_point now)
 {
 	const auto all = controllers_;
-	for (const auto &[id, controller] : all)
+	for (const auto &[id, controller] : all) {
 		if (controller->silent(now))
 			controller->end("its host was silent for longer than it promised");
+		controller->end_unauthenticated(now);
+	}
 }
 
 unsigned Subsystem::take_lane()
@@ -197,13 +206,35 @@ bool HostController::enabled() const { return configuration_ & NVME_CC_EN; }
 
 void HostController::add(Connection &connection, uint16_t qid)
 {
-	Queue queue{connection.weak_from_this()};
-	if (const auto subsystem = subsystem_.lock(); subsystem && qid)
+	const auto subsystem = subsystem_.lock();
+	Queue queue{.connection = connection.weak_from_this(), .begun = Clock::now()};
+	if (subsystem && qid)
 		queue.lane = subsystem->take_lane();
+	if (subsystem && authenticates())
+		queue.authentication = std::make_shared<Authentication>(subsystem->options().access, host_, subsystem->options().name);
 	queues_[qid] = queue;
 }
 
 bool HostController::silent(Clock::time_point now) const { return keep_alive_.count() && now - heard_ > keep_alive_ * keep_alive_grace; }
+
+// The discovery subsystem says nothing that the key protects.
+bool HostController::authenticates() const
+{
+	const auto subsystem = subsystem_.lock();
+	return !discovery_ && subsystem && subsystem->options().access.key;
+}
+
+void HostController::end_unauthenticated(Clock::time_point now)
+{
+	const auto subsystem = subsystem_.lock();
+	const auto self = shared_from_this();
+	const auto all = queues_;
+	for (const auto &[qid, queue] : all)
+		if (queue.authentication && queue.authentication->unfinished() &&
+		    now - queue.begun > subsystem->options().authentication_limit)
+			if (const auto connection = queue.connection.lock())
+				connection->end("its host did not authenticate");
+}
 
 // Ends its connections, the admin queue's last; each calls closed().
 void HostController::end(const std::string &why)
@@ -247,6 +278,13 @@ void HostController::reply(const ExchangePtr &exchange, Answer answer, std::span
 void HostController::execute(Connection &connection, const ExchangePtr &exchange)
 {
 	heard_ = Clock::now();
+	const auto authentication = queues_.at(connection.qid()).authentication;
+	const bool proves = exchange->sqe.opcode == opcode_fabrics &&
+			    (fabrics_type(exchange->sqe) == type_auth_send || fabrics_type(exchange->sqe) == type_auth_receive);
+	if (authentication && proves)
+		return authenticate(connection, exchange, *authentication);
+	if (authentication && !authentication->done())
+		return refuse(exchange, status_authentication_required);
 	if (exchange->sqe.opcode == opcode_fabrics)
 		return fabrics(connection, exchange);
 	if (!enabled())
@@ -270,6 +308,33 @@ void HostController::fabrics(Connection &connection, const ExchangePtr &exchange
 	reply(exchange);
 	connection.flush();
 	connection.end("its host disconnected the queue");
+}
+
+// A message of the host, or the one that is due to it. The queue ends with a failure.
+void HostController::authenticate(Connection &connection, const ExchangePtr &exchange, Authentication &authentication)
+{
+	const AuthFields fields = auth_fields(exchange->sqe);
+	if (fields.protocol != auth_protocol || fields.specific0 != auth_specific || fields.specific1 != auth_specific || !fields.length ||
+	    fields.length > most_transfer)
+		return refuse(exchange, NVME_INVALID_FIELD);
+	const bool gives = exchange->direction == Direction::to_device;
+	if (gives ? exchange->out.size() < fields.length : exchange->length < fields.length)
+		return refuse(exchange, status_sgl_length);
+	Bytes message;
+	if (gives) {
+		authentication.receive(std::span(exchange->out).first(fields.length));
+	} else {
+		message = authentication.due();
+		if (message.size() > fields.length)
+			return refuse(exchange, NVME_INVALID_FIELD);
+		authentication.delivered();
+		message.resize(fields.length);
+	}
+	reply(exchange, {}, message);
+	if (!authentication.failed())
+		return;
+	connection.flush();
+	connection.end("its host did not authenticate");
 }
 
 void HostController::property_get(const ExchangePtr &exchange)

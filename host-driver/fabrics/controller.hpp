@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "fabrics/authentication.hpp"
 #include "fabrics/backend.hpp"
 #include "fabrics/exports.hpp"
 
@@ -19,10 +20,12 @@ namespace hz::fabrics {
 class HostController;
 
 struct SubsystemOptions {
-	std::string name;               // its NQN
-	std::string address, service;   // where hosts find it, for discovery
-	uint16_t queues = 64;           // I/O queues of a controller
-	const hz_device_config *device; // lives as long
+	std::string name;                                                         // its NQN
+	std::string address, service;                                             // where hosts find it, for discovery
+	uint16_t queues = 64;                                                     // I/O queues of a controller
+	const hz_device_config *device;                                           // lives as long
+	Access access = {};                                                       // hosts that may connect, and their key
+	std::chrono::milliseconds authentication_limit = std::chrono::minutes(2); // of a queue, after Connect
 };
 
 class Subsystem final : public CommandSink, public std::enable_shared_from_this<Subsystem> {
@@ -34,7 +37,8 @@ public:
 	void execute(Connection &connection, const ExchangePtr &exchange) override;
 	void closed(Connection &connection) override;
 
-	// Ends controllers whose hosts exceeded their keep-alive interval.
+	// Ends controllers whose hosts exceeded their keep-alive interval, and queues whose hosts did not
+	// authenticate in time.
 	void look_for_silence(Clock::time_point now);
 	size_t controllers() const { return controllers_.size(); }
 
@@ -78,7 +82,10 @@ public:
 	bool enabled() const;
 	bool has_queue(uint16_t qid) const { return queues_.count(qid) != 0; }
 	void add(Connection &connection, uint16_t qid);
+	// A queue of it must authenticate before its first other command.
+	bool authenticates() const;
 	bool silent(Clock::time_point now) const;
+	void end_unauthenticated(Clock::time_point now);
 	// Ends all of its connections.
 	void end(const std::string &why);
 	// The list of namespaces has changed for these.
@@ -90,7 +97,9 @@ public:
 private:
 	struct Queue {
 		std::weak_ptr<Connection> connection;
-		unsigned lane = 0; // of an I/O queue
+		unsigned lane = 0;                              // of an I/O queue
+		std::shared_ptr<Authentication> authentication; // none: it needs none
+		Clock::time_point begun{};
 	};
 	// An I/O command that is in the backend, in one or more portions.
 	struct UnderWay {
@@ -109,6 +118,7 @@ private:
 	static void refuse(const ExchangePtr &exchange, uint16_t status) { reply(exchange, {status, true, 0}); }
 
 	void fabrics(Connection &connection, const ExchangePtr &exchange);
+	void authenticate(Connection &connection, const ExchangePtr &exchange, Authentication &authentication);
 	void property_get(const ExchangePtr &exchange);
 	void property_set(const ExchangePtr &exchange);
 	void configure(uint32_t value);

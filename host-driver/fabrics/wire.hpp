@@ -80,7 +80,14 @@ enum SglKind : uint8_t { sgl_in_capsule = 0x01, sgl_transport = 0x5a };
 constexpr uint8_t psdt_sgl = 0x40; // of the flags of a command: NVME_SQE_PSDT_MASK
 
 constexpr uint8_t opcode_fabrics = 0x7f, opcode_keep_alive = 0x18;
-enum FabricsType : uint8_t { type_property_set = 0, type_connect = 1, type_property_get = 4, type_disconnect = 8 };
+enum FabricsType : uint8_t {
+	type_property_set = 0,
+	type_connect = 1,
+	type_property_get = 4,
+	type_auth_send = 5,
+	type_auth_receive = 6,
+	type_disconnect = 8,
+};
 
 // Fabrics commands, in the layout of nvme_sqe: the type is the first byte of the NSID; these start
 // at CDW10, offset 40.
@@ -95,14 +102,78 @@ struct PropertyFields {
 	uint32_t offset;
 	uint64_t value;
 };
+struct AuthFields { // of Authentication Send and Receive
+	uint8_t reserved, specific0, specific1, protocol;
+	uint32_t length;
+};
+constexpr uint8_t auth_protocol = 0xe9, auth_specific = 0x01;
 struct ConnectData {
 	uint8_t host_id[16];
 	uint16_t cntlid;
 	uint8_t reserved18[238];
 	char subsystem[256], host[256], reserved768[256];
 };
-static_assert(sizeof(ConnectFields) == 12 && sizeof(PropertyFields) == 16 && sizeof(ConnectData) == 1024);
+static_assert(sizeof(ConnectFields) == 12 && sizeof(PropertyFields) == 16 && sizeof(AuthFields) == 8 && sizeof(ConnectData) == 1024);
 constexpr uint16_t any_controller = 0xffff;
+constexpr uint32_t connect_authenticate = 1u << 17; // of Connect's result: ATR
+
+// Messages of DH-HMAC-CHAP (NVMe Base 2.0, section 8.13.5), the data of Authentication Send and Receive.
+struct AuthHead {
+	uint8_t type, id;
+	uint16_t reserved, transaction;
+};
+enum AuthType : uint8_t { auth_common = 0, auth_dhchap = 1 };
+enum AuthId : uint8_t {
+	auth_negotiate = 0x00, // auth_common
+	auth_challenge = 0x01,
+	auth_reply = 0x02,
+	auth_success1 = 0x03,
+	auth_success2 = 0x04,
+	auth_failure2 = 0xf0, // auth_common, from the host
+	auth_failure1 = 0xf1, // auth_common, to the host
+};
+enum AuthHash : uint8_t { hash_none = 0, hash_sha256 = 1, hash_sha384 = 2, hash_sha512 = 3 };
+enum AuthGroup : uint8_t { group_null = 0, group_ffdhe2048 = 1, group_ffdhe3072 = 2 };
+enum AuthReason : uint8_t { // the explanation of a failure
+	auth_failed = 1,
+	auth_protocol_unusable = 2,
+	auth_channel_mismatch = 3,
+	auth_hash_unusable = 4,
+	auth_group_unusable = 5,
+	auth_wrong_payload = 6,
+	auth_wrong_message = 7,
+};
+struct AuthNegotiate { // descriptors follow
+	AuthHead head;
+	uint8_t channel, descriptors;
+};
+struct AuthDescriptor {
+	uint8_t protocol, reserved, hashes, groups, hash[30], group[30];
+};
+constexpr uint8_t auth_descriptor_dhchap = 1;
+struct AuthChallenge { // the challenge and the DH value follow
+	AuthHead head;
+	uint8_t hash_bytes, reserved, hash, group;
+	uint16_t dh_bytes;
+	uint32_t sequence;
+};
+struct AuthReply { // the response, the host's challenge and the DH value follow
+	AuthHead head;
+	uint8_t hash_bytes, reserved, mutual, reserved9;
+	uint16_t dh_bytes;
+	uint32_t sequence;
+};
+struct AuthSuccess1 { // the controller's response follows
+	AuthHead head;
+	uint8_t hash_bytes, reserved, mutual, reserved9[7];
+};
+struct AuthFailure {
+	AuthHead head;
+	uint8_t code, reason;
+};
+constexpr uint8_t auth_failure_code = 1;
+static_assert(sizeof(AuthHead) == 6 && sizeof(AuthNegotiate) == 8 && sizeof(AuthDescriptor) == 64 && sizeof(AuthFailure) == 8);
+static_assert(sizeof(AuthChallenge) == 16 && sizeof(AuthReply) == 16 && sizeof(AuthSuccess1) == 16);
 
 // In addition to those of protocol/nvme.h.
 enum FabricsStatus : uint16_t {
@@ -115,6 +186,7 @@ enum FabricsStatus : uint16_t {
 	status_connect_busy = 0x181,
 	status_connect_invalid = 0x182,
 	status_connect_host = 0x184,
+	status_authentication_required = 0x191,
 };
 enum FabricsFeature : uint8_t { feature_keep_alive = 0x0f, feature_host_id = 0x81 };
 

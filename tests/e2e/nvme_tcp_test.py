@@ -17,6 +17,9 @@ from hztest.needs import device_problem  # noqa: E402
 
 MISSING = device_problem()
 DRIVER, LOAD = os.environ.get("HARTZONE_DRIVER", ""), os.environ.get("HARTZONE_NVME_TCP_LOAD", "")
+KEY = "DHHC-1:01:AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAl7OaH:"
+TARGET_KEY = "DHHC-1:00:AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAl7OaH:"
+HOST_NAME = "nqn.2014-08.org.nvmexpress:uuid:6861727a-6f6e-4865-8000-6c696e757800"
 HANG_S = 200  # longer than any load explains
 # Words of $HARTZONE_NVME_CONNECT: nvme connect -t tcp -a ADDRESS -s PORT -n NAME
 HOST = f'set -- $HARTZONE_NVME_CONNECT; load="{LOAD} $8 ${{10}}"; '
@@ -60,6 +63,18 @@ class NvmeTcp(unittest.TestCase):
         other, told = self.repeat(record, "--workers", "1")
         self.assertGreater(other["differ"], 0, "one worker is another device")
         self.assertIn("ended otherwise than recorded", told)
+
+    def test_admin_commands_under_load_are_repeated_in_their_place(self):
+        record = self.base / "admin.hzr"
+        said = self.serve("$load blocks; $load 2 mixed 3 8 & $load admin; $load admin; wait", "--record", record)
+        self.assertEqual(said.count("100 admin commands: all as it should be"), 2)
+        self.assertRegex(said, r"mixed, depth 8: .* 0 failed")
+        kinds = "".join(line[0] for line in record.read_text().splitlines() if line[:2] in ("s ", "a "))
+        self.assertGreater(len(re.findall("sa+s", kinds)), 10, "admin commands between I/O commands")
+        digest = re.search(r"admin.hzr: digest (\w+)", said)[1]
+        for _ in range(2):
+            same, _ = self.repeat(record)
+            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
 
     def test_its_value_may_be_left_out_in_front_of_a_command(self):
         for words in (["--nvme-tcp", "0"], ["--nvme-tcp=0"], ["--nvme-tcp", "0", "--lanes", "1"]):
@@ -111,6 +126,32 @@ class NvmeTcp(unittest.TestCase):
         check = self.call("image", "check", self.base / "image")
         self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
 
+    def test_only_hosts_with_the_key_get_in_and_it_is_shown_to_nobody(self):
+        file = self.base / "host.key"
+        file.write_text(KEY + "\n")
+        script = "echo keys $HARTZONE_DHCHAP_SECRET $HARTZONE_DHCHAP_CTRL_SECRET; $load zones 2>&1 && exit 3; true"
+        said = self.serve(script, "--allow-host", HOST_NAME, "--allow-host", "nqn.other", "--dhchap-secret", file, "--dhchap-ctrl-secret", TARGET_KEY)
+        self.assertIn(f"keys {KEY} {TARGET_KEY}\n", said)
+        self.assertIn("failed with status 388", said, "a host of another name: 184h")
+        said = self.serve(script, "--dhchap-secret", KEY)
+        self.assertIn("failed with status 401", said, "a host that does not authenticate: 191h")
+        self.environment["HARTZONE_DHCHAP_SECRET"] = KEY
+        self.assertIn("failed with status 401", self.serve(script))
+        self.assertIn("all as it should be", self.serve("$load zones", "--open"))
+        device = subprocess.Popen([DRIVER, "serve", "--device", "small", "--nvme-tcp", "0.0.0.0:0", "--allow-host", HOST_NAME], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, env=self.environment, text=True)
+        self.addCleanup(device.stdout.close)
+        self.addCleanup(device.wait)
+        self.addCleanup(device.kill)
+        said = ""
+        while "nvme connect" not in said:
+            said += device.stdout.readline()
+        device.send_signal(signal.SIGINT)
+        said += device.stdout.read()
+        self.assertEqual(device.wait(HANG_S), 0, said)
+        self.assertRegex(said, r"nvme connect .* --dhchap-secret KEY\n")
+        self.assertNotIn(KEY[10:20], said)
+
     def refused(self, sentence, *words):
         run = self.call(*words)
         self.assertNotEqual(run.returncode, 0, words)
@@ -118,6 +159,19 @@ class NvmeTcp(unittest.TestCase):
 
     def test_what_cannot_be_had_is_refused_before_the_boot(self):
         self.refused("whoever reaches it", "serve", "--nvme-tcp", "0.0.0.0:0")
+        self.refused("add --allow-host and --dhchap-secret, or --open", "serve", "--nvme-tcp", "0.0.0.0:0")
+        self.refused("add --dhchap-secret, or --open", "serve", "--nvme-tcp", "0.0.0.0:0", "--allow-host", HOST_NAME)
+        self.refused("add --allow-host, or --open", "serve", "--nvme-tcp", "[::]:0", "--dhchap-secret", KEY)
+        self.refused("--open lets everyone in", "serve", "--nvme-tcp", "0.0.0.0:0", "--dhchap-secret", KEY, "--open")
+        self.refused("add --dhchap-secret", "serve", "--nvme-tcp", "0", "--dhchap-ctrl-secret", KEY)
+        self.refused("takes the NQN of a host", "serve", "--nvme-tcp", "0", "--allow-host", "me")
+        self.environment["HARTZONE_DHCHAP_SECRET"] = damaged = KEY[:-8] + "AAAAAAA:"
+        self.refused("$HARTZONE_DHCHAP_SECRET is a key with a wrong checksum", "serve", "--nvme-tcp", "0")
+        for text in (damaged, damaged[1:]):
+            run = self.call("serve", "--nvme-tcp", "0", "--dhchap-secret", text)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertNotIn(KEY[10:20], run.stdout + run.stderr)
+        del self.environment["HARTZONE_DHCHAP_SECRET"]
         self.refused("takes ADDRESS:PORT", "serve", "--nvme-tcp", "127.0.0.1:70000")
         self.refused("takes an IP address, which localhost is not", "serve", "--nvme-tcp", "localhost:0")
         self.refused("--record is for hosts on a network: add --nvme-tcp", "serve", "--record", self.base / "r")

@@ -45,6 +45,8 @@ BAD_TEXTS = {
     "SEED[:PERMILLE]": ["", "0", "x", "-1", "7:", "7:0", "7:10001", "7:1.5", "7:x", ":5", "99999999999999999999999"],
     "FOLDER": [""],
     "PERCENT": ["", "x", "-1", "0", "1000"],
+    "NQN": ["", "host", "nqn.a b", "nqn." + "x" * 220],
+    "FILE|KEY": ["", "nosuch", "/tmp", "/dev/null", "DHHC-1:01:AAAA:", "DHHC-1:09:AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAl7OaH:"],
     ("serve", "--record"): ["", UNWRITABLE + "/x", "/tmp"],
     "[ADDRESS:PORT]": ["x", "localhost:0", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:0x1", "300.0.0.1:0", ":::1", "0.0.0.0:0"],
     "WORD": ["", "a b", "a/b", "\u00fc", "x" * 224],

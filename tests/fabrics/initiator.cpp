@@ -114,9 +114,14 @@ uint16_t Initiator::begin(uint16_t qid, uint16_t controller)
 	if (done.status)
 		throw std::runtime_error("Connect failed with status " + std::to_string(done.status));
 	if (!qid)
-		property_set(NVME_REG_CC,
-			     NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | 6 << NVME_CC_IOSQES_SHIFT | 4 << NVME_CC_IOCQES_SHIFT);
+		enable();
 	return static_cast<uint16_t>(done.result);
+}
+
+void Initiator::enable()
+{
+	property_set(NVME_REG_CC,
+		     NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | 6 << NVME_CC_IOSQES_SHIFT | 4 << NVME_CC_IOCQES_SHIFT);
 }
 
 uint64_t Initiator::property_get(uint32_t offset, bool eight)

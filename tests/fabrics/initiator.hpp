@@ -59,6 +59,8 @@ public:
 	// set_up(), connect(), and the property sets that enable an admin queue's controller. Throws unless all succeed. The controller's id.
 	uint16_t begin(uint16_t qid = 0, uint16_t controller = fabrics::any_controller);
 
+	// Enables an admin queue's controller.
+	void enable();
 	uint64_t property_get(uint32_t offset, bool eight = false);
 	void property_set(uint32_t offset, uint32_t value);
 

@@ -3,9 +3,10 @@
 //	fabrics_load PORT NQN NSID read|write|mixed SECONDS DEPTH
 //	fabrics_load PORT NQN zones
 //	fabrics_load PORT NQN blocks
+//	fabrics_load PORT NQN admin
 //
 // `zones` writes, appends, reads, resets and finishes in the first zones of namespace 1; `blocks` writes all of namespace 2 in commands that
-// lie over the ends of its zones, and zeroes, verifies and deallocates parts of it.
+// lie over the ends of its zones, and zeroes, verifies and deallocates parts of it; `admin` identifies, reads logs and sets features.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <chrono>
@@ -132,6 +133,28 @@ int blocks(Pair &host)
 	return 0;
 }
 
+// Commands that reach the device; the write cache is switched off and on, and on at the end.
+int admin_commands(Pair &host)
+{
+	constexpr unsigned rounds = 20;
+	constexpr uint32_t bytes = 512, dwords = bytes / 4 - 1;
+	Initiator &admin = host.admin;
+	for (unsigned round = 0; round < rounds; round++) {
+		host.admin.identify(NVME_CNS_CONTROLLER);
+		host.admin.identify(NVME_CNS_NAMESPACE, 1);
+		must(admin.run(Initiator::command(NVME_ADMIN_GET_LOG_PAGE, NVME_NSID_ALL, NVME_LOG_SMART | dwords << 16), {}, bytes), 0,
+		     "log page");
+		must(admin.run(Initiator::command(NVME_ADMIN_SET_FEATURES, 0, NVME_FEAT_VOLATILE_WRITE_CACHE, round % 2)), 0,
+		     "set features");
+		const HostCompletion got = admin.run(Initiator::command(NVME_ADMIN_GET_FEATURES, 0, NVME_FEAT_VOLATILE_WRITE_CACHE));
+		must(got, 0, "get features");
+		if (got.result != round % 2)
+			return std::fputs("a feature is another than was set\n", stderr), 1;
+	}
+	std::printf("%u admin commands: all as it should be\n", 5 * rounds);
+	return 0;
+}
+
 int load(Pair &host, uint32_t nsid, const std::string &what, double seconds, unsigned depth)
 {
 	constexpr uint64_t most_span = 2048; // blocks, of a namespace that takes writes anywhere, or that has been written
@@ -170,10 +193,12 @@ int load(Pair &host, uint32_t nsid, const std::string &what, double seconds, uns
 int main(int argc, char **argv)
 {
 	if (argc != 4 && argc != 7)
-		return std::fputs("fabrics_load PORT NQN zones|blocks, or PORT NQN NSID read|write|mixed SECONDS DEPTH\n", stderr), 2;
+		return std::fputs("fabrics_load PORT NQN zones|blocks|admin, or PORT NQN NSID read|write|mixed SECONDS DEPTH\n", stderr), 2;
 	Pair host(static_cast<uint16_t>(std::atoi(argv[1])), argv[2]);
 	if (argc == 4)
-		return std::string(argv[3]) == "blocks" ? blocks(host) : zones(host);
+		return std::string(argv[3]) == "blocks"  ? blocks(host)
+		       : std::string(argv[3]) == "admin" ? admin_commands(host)
+							 : zones(host);
 	return load(host, static_cast<uint32_t>(std::atoi(argv[3])), argv[4], std::atof(argv[5]),
 		    static_cast<unsigned>(std::atoi(argv[6])));
 }

@@ -16,9 +16,8 @@ protected:
 	static constexpr const char *subsystem_name = "nqn.2026-11.org.hartzone:test";
 	static constexpr uint64_t blocks = 4096;
 
-	TargetRig() : config(device()), backend(blocks), server({"127.0.0.1", 0})
+	explicit TargetRig(fabrics::SubsystemOptions options = {}) : config(device()), backend(blocks), server({"127.0.0.1", 0})
 	{
-		fabrics::SubsystemOptions options;
 		options.name = subsystem_name;
 		options.address = server.address().host;
 		options.service = std::to_string(server.address().port);

@@ -221,6 +221,19 @@ void act(Host &host, Script &script)
 		pdus++;
 		return host.send(pdu);
 	}
+	case 3: { // a message of authentication, or the wish for one
+		nvme_sqe sqe{};
+		sqe.opcode = opcode_fabrics;
+		sqe.flags = psdt_sgl;
+		sqe.cid = script.byte();
+		sqe.nsid = kind & 8 ? type_auth_send : type_auth_receive;
+		sqe.cdw10 = script.byte() % 8 ? uint32_t(auth_protocol) << 24 | uint32_t(auth_specific) << 16 | auth_specific << 8
+					      : script.word();
+		const Bytes data = script.bytes(kind & 8 ? 200 : 0);
+		sqe.cdw11 = script.byte() % 4 ? static_cast<uint32_t>(kind & 8 ? data.size() : 4096) : script.word();
+		pdus++;
+		return host.command(sqe, data, kind & 8 ? static_cast<uint32_t>(data.size()) : 4096, kind & 8);
+	}
 	default: {
 		const nvme_sqe sqe = any_command(script);
 		const uint32_t length = any_length(script);
@@ -251,9 +264,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}();
 	Script script(data, size);
 	hz::test::RamBackend backend(256);
-	const auto subsystem = std::make_shared<Subsystem>(SubsystemOptions{name, "127.0.0.1", "1", 64, &config}, backend,
+	const auto subsystem = std::make_shared<Subsystem>(SubsystemOptions{name, "127.0.0.1", "1", 64, &config, {}}, backend,
 							   std::vector<uint32_t>{1});
-	Host good(subsystem, backend), admin(subsystem, backend), host(subsystem, backend);
+	SubsystemOptions closed_options{name, "127.0.0.1", "1", 64, &config, {}}; // the bad host's, sometimes
+	closed_options.access.key = SharedKey::parse("DHHC-1:01:U0BkIm8uQhuEN2lM7kJ9zfdyXNpEWWQzRwMjNYMgdFvGs2tB:");
+	const auto closed = std::make_shared<Subsystem>(closed_options, backend, std::vector<uint32_t>{1});
+	const bool guarded = size > 2 && data[1] & 0x80;
+	Host good(subsystem, backend), admin(guarded ? closed : subsystem, backend), host(guarded ? closed : subsystem, backend);
 	good.set_up(0);
 	good.connect(0, any_controller);
 	good.enable();
@@ -267,7 +284,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (state && state != 4)
 		host.set_up(choice);
 	if (state == 3)
-		host.connect(1, 2);
+		host.connect(1, guarded ? 1 : 2);
 	backend.hold(script.byte() % 8 == 0);
 	while (!script.empty() && !host.connection->ended())
 		act(host, script);
@@ -276,7 +293,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	host.connection->end("the input ends");
 	admin.connection->end("the input ends");
 	backend.turn();
-	require(subsystem->controllers() == 1, "a controller is left over");
+	require(subsystem->controllers() == 1 && !closed->controllers(), "a controller is left over");
+	require(!guarded || !backend.commands, "a host without the key reached the device");
 	const uint64_t before = good.responses;
 	nvme_sqe alive{};
 	alive.opcode = opcode_keep_alive;

@@ -101,6 +101,14 @@ class Guest(unittest.TestCase):
         again = subprocess.run(["sh", "-c", given["command"]], capture_output=True, text=True, check=True).stdout
         self.assertEqual(again, "a  b\n* it's\n")
 
+    def test_keys_go_to_the_guest_and_not_to_the_command_line(self):
+        keys = {"HARTZONE_DHCHAP_SECRET": "DHHC-1:00:one:", "HARTZONE_DHCHAP_CTRL_SECRET": "DHHC-1:00:two:"}
+        with unittest.mock.patch.dict(os.environ, keys):
+            self.assertEqual(self.boot("to('control', b'ready\\n0\\n')", "--accel", "tcg", "--", "true")[0], 0)
+        seen = self.seen()[0]
+        self.assertEqual((seen["given"]["key"], seen["given"]["target_key"]), ("DHHC-1:00:one:", "DHHC-1:00:two:"))
+        self.assertNotIn("DHHC", " ".join(seen["words"]))
+
     def test_a_guest_that_ends_without_a_code_says_why(self):
         for play, sentence in (("to('console', b'Kernel panic - not syncing: VFS\\n')", "Kernel panic"),
                                ("to('control', b'failed: no such subsystem\\n')", "could not attach the device: no such subsystem"),
