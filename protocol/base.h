@@ -20,6 +20,8 @@
  * and the plugin does not count their instructions. */
 #if defined(__riscv)
 #define HZ_FROZEN __attribute__((section(".text.frozen")))
+#elif defined(HZ_NATIVE_IMAGE)
+#define HZ_FROZEN __attribute__((used))
 #else
 #define HZ_FROZEN
 #endif

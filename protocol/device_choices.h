@@ -172,6 +172,12 @@ enum hz_l2p_directory { HZ_L2P_DIRECTORY_LIST(HZ_ENUMERATOR) HZ_L2P_DIRECTORIES 
 	X(HZ_CACHE_CLOCK, "clock", "nearly that: a hit sets a bit instead of moving the line in a list")
 enum hz_cache_eviction { HZ_CACHE_EVICTION_LIST(HZ_ENUMERATOR) HZ_CACHE_EVICTIONS };
 
+/* Who does what hardware can do (firmware/boundary/boundary.h). */
+#define HZ_BY_LIST(X) \
+	X(HZ_BY_ENGINE, "engine", "an engine of the controller, at no cost for a hart") \
+	X(HZ_BY_FIRMWARE, "firmware", "the hart that needs it")
+enum hz_by { HZ_BY_LIST(HZ_ENUMERATOR) HZ_BYS };
+
 #define HZ_ARCHITECTURE_LIST(X) \
 	X(HZ_ARCH_PIPELINE, "pipeline", "HIL harts fetch and complete the commands that workers run") \
 	X(HZ_ARCH_COMPLETION, "completion", \

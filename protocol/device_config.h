@@ -66,8 +66,8 @@ struct hz_region_timing {
 };
 HZ_ASSERT_SIZE(struct hz_region_timing, 40);
 
-/* Costs of the virtual clock in cycles of a hart (meanings and sources: docs/internals/clock-costs.md). The firmware does not read them:
- * the host hands them to the plugin. */
+/* Costs of the virtual clock in cycles of a hart (meanings and sources: docs/internals/clock-costs.md). The firmware reads mhz and insn, for
+ * work of engines that harts do: the host hands all of them to the plugin. */
 struct hz_clock_costs {
 	uint32_t preset; /* enum hz_clock_preset: source of the costs below unless a file changes them */
 	uint32_t mhz;    /* of every hart */

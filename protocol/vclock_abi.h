@@ -43,8 +43,9 @@ enum hz_vc_hint {
 	HZ_VC_FLASH_READ,      /* its wait: cells from slot.arg0 to slot.arg1 ns, then the channel until slot.arg2; before the RUN */
 	HZ_VC_ENDS_READ,       /* successful: its completion is about to be posted */
 	HZ_VC_ENDS_WRITE,
-	HZ_VC_STAY = 0x130, /* inside FREEZE: plain accesses of this hart are no order points before its next FREEZE */
-	HZ_VC_END = 0x1ff,  /* the run is over: the next instruction powers the machine off */
+	HZ_VC_STAY = 0x130,   /* inside FREEZE: plain accesses of this hart are no order points before its next FREEZE */
+	HZ_VC_NATIVE = 0x131, /* inside FREEZE: the plugin runs the struct hz_native_call at slot.arg0, or goes on with it */
+	HZ_VC_END = 0x1ff,    /* the run is over: the next instruction powers the machine off */
 };
 /* TAKE counts as LR, WRS.STO and, when there is something, AMOSWAP.AQRL: so a look in vain need not run the hart. The word is 8-byte
  * aligned and in RAM. COPY, FILL and LANES are work of hardware while the clock stands. The plugin does it at the host's speed and sets
@@ -88,7 +89,7 @@ struct hz_vc_slot {
 	uint64_t waiting_for;      /* HZ_VC_LOCK(class, index) while the hart waits for a spin lock, else 0: shown by the deadlock dump */
 	uint64_t waiting_since_ns; /* device time when that wait began: too many PAUSEs in it end the run */
 	uint64_t arg2;
-	uint64_t reserved;
+	uint64_t native; /* enum hz_native_level: what the plugin does at HZ_VC_NATIVE */
 };
 HZ_ASSERT_SIZE(struct hz_vc_slot, 64);
 

@@ -9,6 +9,7 @@
 #include "guest/cpu.h"
 #include "guest/memory.h"
 #include "lanes.h"
+#include "native.h"
 #include "profile/critical_path.h"
 #include "profile/ledger.h"
 #include "profile/timeline.h"
@@ -94,6 +95,7 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_STAY: h->stays = true; return;
 	case VC_END: return vc_end_run(h, "end");
 	case VC_GATE: return vc_gate(h);
+	case VC_NATIVE: return vc_native(h);
 	case VC_FENCE: return vc_race_fence(h);
 	case VC_SPAN: /* for the timeline */
 	case VC_WFI_INSN:
@@ -118,6 +120,7 @@ void vc_window(struct vc_hart *h)
 	const struct hz_vc_slot *slot = h->slot;
 
 	vc_guest_window(slot->arg2, slot->arg0, slot->arg1);
+	vc_native_window(slot->arg0, slot->arg1, slot->arg2);
 }
 
 /* False outside a freeze, where the hart's own instructions are the cost, and for a race check,

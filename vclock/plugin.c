@@ -13,6 +13,7 @@
 #include "guest/memory.h"
 #include "base/qemu_api.h"
 #include "guest/cpu.h"
+#include "native.h"
 #include "report.h"
 #include "profile/account.h"
 #include "guest/symbol.h"
@@ -129,6 +130,12 @@ static bool prepare(const qemu_info_t *info, int argc, char **argv, char *text, 
 	return choose_switch(text, bytes);
 }
 
+static void begin(void)
+{
+	vc_native_start();
+	vc_watchdog_start();
+}
+
 QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
 	char text[400];
@@ -141,7 +148,7 @@ QEMU_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info
 		vc.hart[i].index = i;
 		vc.key[i] = VC_NEVER;
 	}
-	vc_token_start(&(struct vc_token_hooks){ .opened = vc_watchdog_start, .ended = vc_report_write });
+	vc_token_start(&(struct vc_token_hooks){ .opened = begin, .ended = vc_report_write });
 	vc_jitter_start();
 	qemu_plugin_register_vcpu_init_cb(id, on_init);
 	qemu_plugin_register_vcpu_idle_cb(id, on_idle);

@@ -167,8 +167,8 @@ static void write_host(FILE *out)
 		retired += *vc.hart[i].retired;
 	fprintf(out,
 		"  \"host\": {\"wall_ns\": %" PRIu64 ", \"retired\": %" PRIu64 ", \"host_waits\": %" PRIu64 ", \"host_wakes\": %" PRIu64
-		", \"hand_overs\": %" PRIu64 ", \"bulk_bytes\": %" PRIu64 ", \"switch\": \"%s\"}\n",
-		vc.started_host_ns ? ns : 0, retired, vc.host_waits, vc.host_wakes, vc.hand_overs, vc.bulk_bytes,
+		", \"hand_overs\": %" PRIu64 ", \"bulk_bytes\": %" PRIu64 ", \"native_calls\": %" PRIu64 ", \"switch\": \"%s\"}\n",
+		vc.started_host_ns ? ns : 0, retired, vc.host_waits, vc.host_wakes, vc.hand_overs, vc.bulk_bytes, vc.native_calls,
 		vc.options.switch_by == VC_SWITCH_USER ? "user" : "futex");
 }
 

@@ -189,7 +189,7 @@ static enum vc_kind atomic_kind(uint32_t word)
 	}
 }
 
-static enum vc_kind hint_kind(uint32_t imm)
+enum vc_kind vc_hint_kind(uint32_t imm)
 {
 	static const uint8_t kinds[] = { VC_SYNC,      VC_NOW,  VC_WAIT,   VC_WAKE, VC_FREEZE, VC_THAW,  VC_HOST_WAIT, VC_CHARGE,
 					 VC_HOST_WAKE, VC_TAKE, VC_WINDOW, VC_COPY, VC_FILL,   VC_LANES, VC_LOCK,      VC_SPAN };
@@ -198,6 +198,8 @@ static enum vc_kind hint_kind(uint32_t imm)
 		return (enum vc_kind)kinds[imm - HZ_VC_SYNC];
 	if (imm == HZ_VC_STAY)
 		return vc.options.data == HZ_DATA_ORDERED ? VC_STAY : VC_PLAIN;
+	if (imm == HZ_VC_NATIVE)
+		return VC_NATIVE;
 	if (imm >= HZ_VC_HAD && imm - HZ_VC_HAD < HZ_VC_LOGICAL_LOCKS)
 		return vc.options.locks ? VC_HAD : VC_PLAIN;
 	return imm == HZ_VC_END ? VC_END : VC_PLAIN;
@@ -212,7 +214,7 @@ static enum vc_kind decode(uint32_t word)
 	if ((word & 0x7fff) == 0x2013 && word >> 20 >= HZ_VC_FETCHED && word >> 20 <= HZ_VC_ENDS_WRITE) /* SLTI x0, rs1, imm */
 		return vc.options.locks ? VC_REQUEST : VC_PLAIN;
 	if ((word & 0xfffff) == 0x02013) /* SLTI x0, x0, imm */
-		return hint_kind(word >> 20);
+		return vc_hint_kind(word >> 20);
 	switch (word) {
 	case 0x00d00073: return VC_WRS_NTO;
 	case 0x01d00073: return VC_WRS_STO;

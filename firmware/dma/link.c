@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "link.h"
 
+#include "boundary/boundary.h"
+
 void link_init(struct link *link, uint64_t bytes_per_s)
 {
 	lt_store(&link->free_ns, 0);
@@ -16,6 +18,7 @@ uint64_t link_transfer(struct link *link, uint64_t now_ns, uint32_t bytes)
 	uint64_t free_ns, end_ns;
 
 	clock_freeze();
+	now_ns = boundary_work(WORK_DMA, (bytes + HZ_SECTOR_BYTES - 1) / HZ_SECTOR_BYTES, now_ns);
 	do {
 		free_ns = lt_load(&link->free_ns);
 		end_ns = (free_ns > now_ns ? free_ns : now_ns) + cost_ns;

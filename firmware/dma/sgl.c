@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "boundary/boundary.h"
 #include "lt/arch.h"
 #include "lt/bulk.h"
 
@@ -54,7 +55,10 @@ uint16_t sgl_guard(const struct sgl *sgl, uint32_t at)
 {
 	uint32_t pos = sgl->offset + at, offset = pos & (HZ_SECTOR_BYTES - 1);
 	uint8_t *const *memory = &sgl->memory[pos >> HZ_SECTOR_SHIFT];
-	uint16_t crc = hz_crc16(0, memory[0] + offset, HZ_SECTOR_BYTES - offset);
+	uint16_t crc;
+
+	boundary_work(WORK_GUARD, 1, 0);
+	crc = hz_crc16(0, memory[0] + offset, HZ_SECTOR_BYTES - offset);
 
 	return offset ? hz_crc16(crc, memory[1], offset) : crc;
 }

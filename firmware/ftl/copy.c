@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ftl_internal.h"
 
+#include "boundary/boundary.h"
 #include "lt/arena.h"
 #include "lt/logical.h"
 
@@ -122,8 +123,10 @@ static __attribute__((noinline)) uint16_t first_wrong_tuple(const struct copy_jo
 		struct hz_tuple expected = req->expected;
 
 		expected.reference += i;
-		if (req->protect & HZ_CHECK_GUARD)
+		if (req->protect & HZ_CHECK_GUARD) {
+			boundary_work(WORK_GUARD, 1, 0);
 			expected.guard = hz_crc16(0, job->memory[i], HZ_SECTOR_BYTES);
+		}
 		status = hz_tuple_check(hz_tuple_load(job->tuples + i * HZ_TUPLE_BYTES), expected, req->protect, req->tag_mask);
 	}
 	return status;

@@ -6,6 +6,7 @@
 #include "hil/controller/controller.h"
 #include "hil/ports/ports.h"
 #include "lt/arena.h"
+#include "lt/native.h"
 
 /* One call each, without a branch: for a branch on host data inside a freeze the compiler could give each outcome its own THAW and code
  * behind it, and device time would depend on the host (tests/vclock/test_freeze.py). */
@@ -21,6 +22,10 @@ static bool find_commands(struct fetch *fetch)
 
 static HZ_FROZEN __attribute__((noinline)) bool listen_and_find(struct queue_group *group, bool idle)
 {
+	struct hz_native_call call;
+
+	if (LT_NATIVE(call, listen_and_find, (uintptr_t)group, idle))
+		return call.result & 1;
 	group->view->listen(group->view, idle);
 	return fetch_finds(&group->fetch);
 }

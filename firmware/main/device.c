@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "boot.h"
+#include "boundary/boundary.h"
 #include "config_check.h"
 #include "hil/ports/ports.h"
 #include "lt/hart.h"
@@ -50,8 +51,10 @@ static const char *read_config(struct device *device)
 	error = hz_device_config_check(&device->cfg, device->text, sizeof(device->text));
 	if (!error && device->cfg.harts != device->platform.machine.harts)
 		error = "the config's number of harts is not that of the machine";
-	if (!error)
+	if (!error) {
+		boundary_init(&device->cfg);
 		device_set_state(device, HZ_BOOT_STARTED);
+	}
 	return error;
 }
 

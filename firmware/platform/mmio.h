@@ -39,6 +39,10 @@ static inline void mmio_write32(uintptr_t address, uint32_t value)
 }
 
 /* Orders memory shared with a device (rings) against device registers, both ways. */
+#ifdef __riscv
 static inline void mmio_fence(void) { __asm__ volatile("fence iorw, iorw" ::: "memory"); }
+#else
+static inline void mmio_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+#endif
 
 #endif

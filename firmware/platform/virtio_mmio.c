@@ -1,4 +1,4 @@
-/* virtio over MMIO with polled split virtqueues. */
+/* virtio over MMIO: registers. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/virtio_mmio.h"
 
@@ -33,7 +33,6 @@ enum {
 	STATUS_NEEDS_RESET = 64,
 	FEATURES_HIGH = 1,
 	FEATURE_VERSION_1 = 1, /* bit 32 */
-	DESCRIPTOR_WRITE = 2,
 	AVAILABLE_NO_INTERRUPT = 1,
 };
 
@@ -108,41 +107,10 @@ const char *virtio_ready(uintptr_t device)
 	return NULL;
 }
 
-HZ_FROZEN uint8_t *virtio_buffer(const struct virtio_queue *queue, uint32_t id)
-{
-	return queue->buffers + (size_t)id * queue->buffer_bytes;
-}
-
-void virtio_give(struct virtio_queue *queue, uint32_t id, uint32_t bytes)
-{
-	volatile struct virtio_available *available = queue->available;
-
-	queue->descriptors[id] = (struct virtio_descriptor){ (uintptr_t)virtio_buffer(queue, id), bytes,
-							     queue->device_writes ? DESCRIPTOR_WRITE : 0, 0 };
-	available->ring[available->index & (queue->size - 1)] = (uint16_t)id;
-	mmio_fence();
-	available->index = (uint16_t)(available->index + 1);
-}
-
 void virtio_notify(const struct virtio_queue *queue)
 {
 	mmio_fence();
 	mmio_write32(queue->device + REG_QUEUE_NOTIFY, queue->number);
-}
-
-HZ_FROZEN bool virtio_take(struct virtio_queue *queue, uint32_t *id, uint32_t *bytes)
-{
-	if (queue->used->index == queue->taken)
-		return false;
-	mmio_fence();
-	volatile struct virtio_used_entry *entry = &queue->used->ring[queue->taken & (queue->size - 1)];
-
-	*id = entry->id;
-	*bytes = entry->bytes;
-	if (*id >= queue->size || *bytes > queue->buffer_bytes)
-		lt_fail("virtio: the device returned a buffer that it was never given");
-	queue->taken++;
-	return true;
 }
 
 uint32_t virtio_config32(uintptr_t device, uint32_t offset) { return mmio_read32(device + REG_CONFIG + offset); }

@@ -4,6 +4,7 @@
 
 #include "lt/arena.h"
 #include "lt/bits.h"
+#include "lt/native.h"
 #include "tsu/tsu_choice.h"
 #include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
@@ -17,7 +18,10 @@ static HZ_FROZEN void run_wheel(struct lt_engine *engine, uint64_t now_ns)
 {
 	struct tsu_thread *thread = TSU_CONTAINER(engine, struct tsu_thread, engine);
 	struct wheel_node *node;
+	struct hz_native_call call;
 
+	if (LT_NATIVE_DECIDING(call, run_wheel, (uintptr_t)engine, now_ns))
+		return;
 	while (!thread->dead && (node = wheel_take(&thread->wheel, now_ns)) != NULL)
 		node->fire(node);
 	set_due(thread);
@@ -41,9 +45,13 @@ static HZ_FROZEN void data_ready(struct wheel_node *node) { wake_for(TSU_CONTAIN
 /* The dies begin, with the clock frozen. */
 static HZ_FROZEN __attribute__((noinline)) void set_going(struct tsu_thread *thread, struct tsu_txn *first)
 {
+	struct hz_native_call call;
+
+	if (LT_NATIVE_DECIDING(call, set_going, (uintptr_t)thread, (uintptr_t)first))
+		return;
 	for (struct tsu_txn *txn = first; txn; txn = txn->chain) {
 		if (txn->not_before_ns > txn->submit_ns) {
-			txn->ready.fire = data_ready;
+			txn->ready.fire = LT_CODE(data_ready);
 			wheel_add(&thread->wheel, &txn->ready, txn->not_before_ns);
 		} else {
 			wake_for(txn, txn->submit_ns);

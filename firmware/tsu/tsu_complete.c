@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_complete.h"
 
+#include "boundary/boundary.h"
+#include "lt/native.h"
 #include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
 
@@ -96,12 +98,19 @@ static void count_txn(struct hz_log_flash *counters, const struct tsu_txn *txn)
 HZ_FROZEN void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint64_t end_ns)
 {
 	struct tsu *tsu = thread->tsu;
+	struct hz_native_call call;
 
+	if (LT_NATIVE(call, txn_complete, (uintptr_t)thread, (uintptr_t)txn, end_ns))
+		return;
 	txn->end_ns = end_ns;
+	if (txn->op == TSU_READ)
+		boundary_work(WORK_CHECKSUM, txn->sectors, end_ns);
 	if (block_is_gone(tsu->nand, txn))
 		txn->status = txn->op == TSU_ERASE ? NAND_ERASE_FAILED : NAND_PROGRAM_FAILED;
 	else
 		txn->status = apply_txn(thread, txn);
+	if (txn->op == TSU_READ)
+		txn->end_ns = boundary_after(WORK_CHECKSUM, end_ns);
 	if (txn->lost && (txn->status == NAND_OK || txn->status == NAND_MARKED))
 		txn->status = lose_data(txn);
 	if (txn->op == TSU_PROGRAM && txn->status != NAND_POWER_OFF)
@@ -121,5 +130,5 @@ HZ_FROZEN void txn_complete(struct tsu_thread *thread, struct tsu_txn *txn, uint
 	die_queue_ended(&tsu->rules, txn);
 	count_txn(&thread->counters, txn);
 	thread->done++;
-	lt_post(txn->owner, &txn->event, run_done);
+	lt_post(txn->owner, &txn->event, LT_CODE(run_done));
 }

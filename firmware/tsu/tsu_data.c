@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_data.h"
 
+#include "boundary/boundary.h"
 #include "tsu/tsu_cache.h"
 #include "tsu/tsu_complete.h"
 #include "tsu/tsu_state.h"
@@ -96,6 +97,14 @@ static void begin_load(struct tsu_die *die, uint64_t at_ns)
 	load_part(die, at_ns);
 }
 
+/* Checksums lie behind the data. */
+static uint64_t sum_up(const struct tsu_txn *members, uint64_t at_ns)
+{
+	for (const struct tsu_txn *txn = members; txn; txn = txn->next)
+		at_ns = boundary_work(WORK_CHECKSUM, txn->sectors, at_ns);
+	return at_ns;
+}
+
 HZ_FROZEN void data_load(struct tsu_die *die, struct tsu_txn *members, uint64_t at_ns)
 {
 	die->cached = (struct die_op){
@@ -106,7 +115,7 @@ HZ_FROZEN void data_load(struct tsu_die *die, struct tsu_txn *members, uint64_t 
 	};
 	if (members->next)
 		die->thread->counters.multi_plane_ops++;
-	begin_load(die, at_ns);
+	begin_load(die, sum_up(members, die_sequence(members, at_ns)));
 }
 
 HZ_FROZEN void data_load_again(struct tsu_die *die, uint64_t at_ns)
@@ -118,7 +127,7 @@ HZ_FROZEN void data_load_again(struct tsu_die *die, uint64_t at_ns)
 	die->op.members = NULL;
 	die->state = DIE_LOADING;
 	die->cache_state = CACHE_IN;
-	channel_request(die->channel, &die->data_wait, WISH_DATA, at_ns);
+	channel_request(die->channel, &die->data_wait, WISH_DATA, die_sequence(die->cached.members, at_ns));
 }
 
 /* --- out --- */

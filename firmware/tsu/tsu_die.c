@@ -3,6 +3,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_die.h"
 
+#include "boundary/boundary.h"
+#include "lt/native.h"
 #include "tsu/tsu_cache.h"
 #include "tsu/tsu_choice.h"
 #include "tsu/tsu_complete.h"
@@ -124,7 +126,7 @@ static void die_tell_loaded(struct wheel_node *node)
 
 	for (struct tsu_txn *txn = die->told; txn; txn = txn->next)
 		if (txn->loaded)
-			lt_post(txn->owner, &txn->crossed, run_loaded);
+			lt_post(txn->owner, &txn->crossed, LT_CODE(run_loaded));
 }
 
 /* Not if the cells take no time: then it would come after the end. A program with further passes needs its data again. */
@@ -176,6 +178,13 @@ static uint64_t group_ready_ns(const struct tsu_txn *members, uint64_t at_ns)
 	return at_ns;
 }
 
+uint64_t die_sequence(const struct tsu_txn *members, uint64_t at_ns)
+{
+	for (const struct tsu_txn *txn = members; txn; txn = txn->next)
+		at_ns = boundary_work(WORK_NAND, 1, at_ns);
+	return at_ns;
+}
+
 static void start_operation(struct tsu_die *die, struct tsu_txn *members, uint64_t at_ns)
 {
 	at_ns = group_ready_ns(members, at_ns);
@@ -186,7 +195,7 @@ static void start_operation(struct tsu_die *die, struct tsu_txn *members, uint64
 	if (members->next)
 		die->thread->counters.multi_plane_ops++;
 	die->op = (struct die_op){ .members = members };
-	send_commands(die, at_ns);
+	send_commands(die, die_sequence(members, at_ns));
 	begin_array(die, die->channel->usage.free_ns);
 }
 

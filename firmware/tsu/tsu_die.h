@@ -85,6 +85,8 @@ void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns);
 uint64_t die_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_ns);
 /* write_end fires when die->op, a program or erase, ends. */
 void die_await_write_end(struct tsu_die *die);
+/* Before the commands of these cross the bus: when they can, for a hart may have to see to them first. */
+uint64_t die_sequence(const struct tsu_txn *members, uint64_t at_ns);
 /* Account of op's time on the die. */
 void die_used(struct tsu_die *die, const struct die_op *op, uint64_t until_ns);
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_power.h"
 
+#include "lt/native.h"
 #include "tsu/tsu_keep.h"
 #include "tsu/tsu_state.h"
 
@@ -47,7 +48,7 @@ static void thread_stops(struct tsu_thread *thread)
 	thread->dead = true;
 	lt_store(&tsu->off, 1);
 	if (lt_add(&tsu->cut_threads, 1) + 1 == tsu->cfg->tsu_count)
-		lt_post(&thread->thread, &thread->stopped, all_stopped);
+		lt_post(&thread->thread, &thread->stopped, LT_CODE(all_stopped));
 }
 
 static void power_cut(struct wheel_node *node)
@@ -79,7 +80,7 @@ void tsu_power_went(struct tsu_thread *thread, uint64_t at_ns)
 	lt_store(&tsu->power_went_ns, at_ns);
 	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
 		if (&tsu->threads[i] != thread)
-			lt_post(&tsu->threads[i].thread, &tsu->threads[i].power_went, told_of_power);
+			lt_post(&tsu->threads[i].thread, &tsu->threads[i].power_went, LT_CODE(told_of_power));
 	thread_stops(thread);
 }
 

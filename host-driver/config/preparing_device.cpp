@@ -31,6 +31,7 @@ hz_device_config preparing_device(const hz_device_config &cfg)
 	make_usual(usual, "locks");
 	usual.lock_stats = HZ_STATS_OFF;
 	make_usual(usual, "clock");
+	make_usual(usual, "hardware");
 	for (const char *section : {"energy", "energy.slc", "energy.normal"})
 		make_usual(usual, section);
 	usual.shelf_hours = 0;

@@ -381,6 +381,7 @@ json result_json(const RunFacts &f)
 		{"device", conf::device_to_json(f.device)},
 		{"workload", f.workload},
 		{"workers", f.device.worker_count},
+		{"all_harts", f.device.harts},
 		{"seed", f.seed},
 		{"elapsed_ns", f.elapsed_ns},
 		{"mount_ns", f.mount_ns},

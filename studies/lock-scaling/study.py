@@ -215,6 +215,7 @@ def summarize(results):
         "contended": mean(contended(r) for r in results),
         "busy": scaling.busy(results),
         "queueing": mean(queueing(r) for r in results),
+        "harts": len(results[0]["harts"]),
         "time": {use: mean(s.get(use, 0.0) for s in by_use) for use in uses},
         "ledger": ledger.of_run(results[0]),
         "locks_by_seed": [predicted.of_run(r) for r in results],
@@ -252,10 +253,10 @@ def table(measured):
     by_model = predicted.kiops(measured)
     seeds = any(p["seeds"] > 1 for p in measured.values())
     header = [*(name for _, name in shown), "KIOPS", *["seeds", "± %"] * seeds, "ticket model", "read µs", "p99 µs", "locks", "contended %", "work %", "idle %",
-              *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %", "link busy %", "queues %"]
+              *(f"{c} %" for c in classes), "HIL busy %", "TSU busy %", "link busy %", "queues %", "all harts"]
     return header, [[*(key[at] for at, _ in shown), p["kiops"], *[p["seeds"], 100 * scaling.spread(p)] * seeds, by_model.get(key), p["read_mean_us"], p["read_p99_us"], scaling.locks(p),
                      100 * p["contended"], 100 * p["time"]["work"], 100 * p["time"]["idle"], *(100 * p["time"].get(c, 0.0) for c in classes),
-                     100 * p["busy"]["hil"], 100 * p["busy"]["tsu"], 100 * p["busy"]["link"], 100 * p["queueing"]] for key, p in measured.items()]
+                     100 * p["busy"]["hil"], 100 * p["busy"]["tsu"], 100 * p["busy"]["link"], 100 * p["queueing"], p["harts"]] for key, p in measured.items()]
 
 
 def show(measured):

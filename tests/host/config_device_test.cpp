@@ -53,6 +53,20 @@ TEST(DeviceConfig, AnEmptyFileIsTheDefaultDevice)
 	EXPECT_EQ(device_to_json(cfg), device_to_json(usual));
 }
 
+TEST(DeviceConfig, EnginesAreReplacedOneByOne)
+{
+	const hz_device_config cfg = parse_device("hardware: {fetch: firmware, nand: engine, checksum: firmware}", "d.yaml");
+	EXPECT_EQ(cfg.fetch_by, uint32_t(HZ_BY_FIRMWARE));
+	EXPECT_EQ(cfg.checksum_by, uint32_t(HZ_BY_FIRMWARE));
+	for (const uint32_t by : {cfg.nand_by, cfg.completion_by, cfg.dma_by})
+		EXPECT_EQ(by, uint32_t(HZ_BY_ENGINE));
+	EXPECT_EQ(device_to_json(cfg)["hardware"]["fetch"], "firmware");
+	EXPECT_EQ(preparing_device(cfg).fetch_by, uint32_t(HZ_BY_ENGINE)) << "one flash serves all of them";
+	EXPECT_NE(error_of("hardware:\n  dma: hart\n").find("d.yaml:2: "), std::string::npos) << error_of("hardware:\n  dma: hart\n");
+	EXPECT_NE(error_of("hardware:\n  dma: hart\n").find("engine"), std::string::npos);
+	EXPECT_NE(error_of("hardware: {crc: engine}").find("crc"), std::string::npos);
+}
+
 TEST(DeviceConfig, EveryPresetIsLegal)
 {
 	size_t files = 0;

@@ -129,6 +129,7 @@ TEST(ResultJson, HasEveryPromisedKey)
 		EXPECT_TRUE(r["totals"]["read"]["latency_ns"].contains(key)) << key;
 	for (const char *key : {"id", "role", "work_ns", "spin_ns", "idle_ns", "elapsed_ns"})
 		EXPECT_TRUE(r["harts"][0].contains(key)) << key;
+	EXPECT_EQ(r["all_harts"], balanced().device.harts) << "not the workers alone";
 	EXPECT_EQ(r["totals"]["read"]["iops"], 1000.0);
 	EXPECT_EQ(r["waf"], 2.0);
 	EXPECT_TRUE(r["nand"]["by_cause"].contains("host"));

@@ -68,6 +68,7 @@ static const struct key keys[] = {
 	{ "switch", SWITCH_BY, FIELD(switch_by), 0, 0 },
 	{ "count", COUNT, FIELD(count_each), 0, 0 },
 	{ "locks", SWITCH, FIELD(locks), 0, 0 },
+	{ "native", SWITCH, FIELD(native), 0, 0 },
 	{ "hold", NUMBER, FIELD(hold), 100, 10000 },
 	{ "hold_class", NUMBER, FIELD(hold_class), 0, VC_ANY_CLASS - 1 },
 	{ "transfer", NUMBER, FIELD(transfer), 100, 10000 },
@@ -265,6 +266,7 @@ bool vc_options_parse(struct vc_options *options, int argc, char **argv, char *t
 {
 	*options = (struct vc_options){ .pin = VC_PIN_AUTO,
 					.spin_limit = 20000000,
+					.native = true,
 					.watchdog_ms = 3000,
 					.lines = 16,
 					.hold = 1000,

@@ -64,6 +64,7 @@ struct vc_options {
 	unsigned switch_by;      /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
 	bool count_each;         /* count instruction by instruction (slower, exact across traps and MMIO) */
 	bool locks;              /* ledger.h */
+	bool native;             /* native.h */
 	uint64_t hold;           /* hint.h; thousandths, 1000: as it is */
 	uint64_t hold_class;     /* of locks; VC_ANY_CLASS: all */
 	uint64_t transfer;       /* cost/line.h; thousandths, 1000: as it is */

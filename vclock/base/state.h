@@ -69,6 +69,7 @@ enum vc_kind {
 	VC_REQUEST,
 	VC_STAY,
 	VC_DATA,
+	VC_NATIVE,
 	VC_KINDS,
 	VC_PLAIN = VC_KINDS,
 };
@@ -168,7 +169,7 @@ struct vclock {
 	int last;                    /* hart of the last order point, -1: none yet */
 	uint64_t switches[VC_KINDS]; /* order points whose predecessor was another hart's */
 	uint64_t parks, wakes;       /* outside freezes */
-	uint64_t hand_overs, host_waits, host_wakes, bulk_bytes;
+	uint64_t hand_overs, host_waits, host_wakes, bulk_bytes, native_calls;
 	uint64_t started_host_ns;
 	_Atomic uint64_t flags[VC_FLAGS];
 };

@@ -102,6 +102,30 @@ uint64_t vc_symbol_value(const char *name)
 	return 0;
 }
 
+void vc_symbols_each_function(void (*visit)(uint64_t address, void *ctx), void *ctx)
+{
+	for (uint64_t i = 0; i < symbol_count; i++)
+		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_shndx != SHN_UNDEF)
+			visit(symbols[i].st_value, ctx);
+}
+
+const uint8_t *vc_section(const char *name, uint64_t *bytes)
+{
+	const Elf64_Ehdr *header = (const void *)image;
+	const Elf64_Shdr *sections = (const void *)(image + (image ? header->e_shoff : 0)), *texts;
+
+	if (!symbols || header->e_shstrndx >= header->e_shnum)
+		return NULL;
+	texts = &sections[header->e_shstrndx];
+	for (unsigned i = 0; i < header->e_shnum && inside(texts->sh_offset, texts->sh_size); i++)
+		if (sections[i].sh_name < texts->sh_size && !strcmp((const char *)image + texts->sh_offset + sections[i].sh_name, name) &&
+		    inside(sections[i].sh_offset, sections[i].sh_size)) {
+			*bytes = sections[i].sh_size;
+			return (const uint8_t *)image + sections[i].sh_offset;
+		}
+	return NULL;
+}
+
 /* Names of lock classes. */
 
 static const char *const locks[] = {

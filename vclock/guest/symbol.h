@@ -13,6 +13,10 @@ bool vc_symbols_load(const char *path);
 const char *vc_symbol(uint64_t address, char *text, size_t bytes);
 /* Value of the symbol of this name; 0 if there is none. */
 uint64_t vc_symbol_value(const char *name);
+/* Call visit(address, ctx) for each function. */
+void vc_symbols_each_function(void (*visit)(uint64_t address, void *ctx), void *ctx);
+/* Content of the file's section; NULL if there is none. */
+const uint8_t *vc_section(const char *name, uint64_t *bytes);
 
 /* Names of lock classes, as in results. */
 

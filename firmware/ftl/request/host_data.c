@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lt/arch.h"
+#include "boundary/boundary.h"
 
 /* Data of a read, found in the device. */
 
@@ -60,6 +60,7 @@ static struct hz_tuple host_tuple_landed(const struct ftl_request *req, uint32_t
 
 static struct hz_tuple tuple_made(const struct ftl_request *req, uint32_t index, const uint8_t *sector)
 {
+	boundary_work(WORK_GUARD, 1, 0);
 	return (struct hz_tuple){
 		.guard = hz_crc16(0, sector, HZ_SECTOR_BYTES),
 		.application = req->expected.application,
@@ -87,8 +88,10 @@ uint16_t protect_check(const struct ftl_request *req, uint32_t index, const uint
 	uint16_t status;
 
 	clock_freeze();
-	if (req->protect & HZ_CHECK_GUARD)
+	if (req->protect & HZ_CHECK_GUARD) {
+		boundary_work(WORK_GUARD, 1, 0);
 		expected.guard = hz_crc16(0, sector, HZ_SECTOR_BYTES);
+	}
 	status = hz_tuple_check(hz_tuple_load(sector + HZ_SECTOR_BYTES), expected, req->protect, req->tag_mask);
 	clock_thaw();
 	return status;

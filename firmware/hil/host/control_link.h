@@ -4,6 +4,8 @@
 #ifndef HIL_CONTROL_LINK_H
 #define HIL_CONTROL_LINK_H
 
+#include <string.h>
+
 #include "hil/host/host.h"
 #include "register_link.h"
 
@@ -35,6 +37,17 @@ struct control_link {
 /* True if control_link_act has work. */
 static inline bool control_link_waits(const struct control_link *link) { return link->lost || link->in_bytes == sizeof(link->in); }
 
+static inline bool control_link_full(const struct control_link *link)
+{
+	return link->out_bytes + sizeof(struct hz_link_message) > sizeof(link->out);
+}
+
+static inline void control_link_put(struct control_link *link, const struct hz_link_message *message)
+{
+	memcpy(link->out + link->out_bytes, message, sizeof(*message));
+	link->out_bytes += sizeof(*message);
+}
+
 /* host and irq must outlive the link; *client is copied. */
 void control_link_init(struct control_link *link, struct host *host, struct interrupts *irq, const struct link_client *client);
 /* Take in received bytes; answer records without an effect (register reads); a write, or the end of the connection, waits for
@@ -42,6 +55,10 @@ void control_link_init(struct control_link *link, struct host *host, struct inte
 void control_link_hear(struct control_link *link);
 /* Act upon a waiting record; false if there is none. Clock frozen. */
 bool control_link_act(struct control_link *link);
+/* Answer a record in `in` that only reads a register; false if it is another one. Clock frozen. */
+bool control_link_answer_read(struct control_link *link);
+/* Send what is in `out`, as far as there is room for it. Clock frozen. */
+void control_link_flush(struct control_link *link);
 /* Hears and acts until nothing is left. For the real clock: under the virtual one it matters when a message is acted upon. */
 void control_link_poll(struct control_link *link);
 /* True if the record obeys register_link.h, for any register. */

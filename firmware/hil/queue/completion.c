@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/completion.h"
 
+#include "boundary/boundary.h"
 #include "logical_locks.h"
 #include "lt/logical.h"
 
@@ -29,7 +30,7 @@ static HZ_FROZEN __attribute__((noinline)) void post_entry(struct completion *c,
 				.sq_id = sq->id,
 				.cid = cid,
 				.status = status };
-	uint64_t now_ns = clock_frozen_ns();
+	uint64_t now_ns = boundary_work(WORK_COMPLETION, sq->id != 0, clock_frozen_ns());
 
 	crossed_ns = crossed_ns > now_ns ? crossed_ns : now_ns;
 	cq->crossed_ns = crossed_ns > cq->crossed_ns ? crossed_ns : cq->crossed_ns;

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "boundary/boundary.h"
 #include "hil/queue/command.h"
 #include "lt/bits.h"
+#include "lt/native.h"
 
 enum { FETCH_BATCH = 8, UNLIMITED_BURST = 7 };
 
@@ -86,6 +88,7 @@ static struct submission_queue *take_entry(struct fetch *fetch, struct nvme_sqe 
 	struct submission_queue *sq;
 
 	clock_freeze();
+	boundary_work(WORK_FETCH, 1, 0);
 	sq = &fetch->queues->sq[arbitrate(fetch) + 1];
 	memcpy(sqe, &sq->ring[sq->head], sizeof(*sqe));
 	if (fetch->abort)
@@ -185,6 +188,10 @@ static void fetch_one(struct fetch *fetch)
 /* Doorbells. Looking may end the controller's life. noinline: keeps freeze and thaw paired on one exit. */
 HZ_FROZEN __attribute__((noinline)) bool fetch_finds(struct fetch *fetch)
 {
+	struct hz_native_call call;
+
+	if (LT_NATIVE(call, fetch_finds, (uintptr_t)fetch))
+		return call.result & 1;
 	return fetch_possible(fetch) && fetch->view->settle(fetch->view) && fetch->queues->ready_mask && fetch_possible(fetch);
 }
 

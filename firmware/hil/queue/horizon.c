@@ -4,6 +4,7 @@
 
 #include "hil/queue/relay.h"
 #include "lt/hart.h"
+#include "lt/native.h"
 
 /* Tournament tree. */
 
@@ -165,7 +166,10 @@ static HZ_FROZEN void horizon_update(struct horizon *h, struct submission_queue 
 {
 	const struct completion_ring *ring = &sq->cq->ring;
 	uint64_t seen, horizon_ns, pending, key_ns = IMPOSSIBLE_NS;
+	struct hz_native_call call;
 
+	if (LT_NATIVE(call, horizon_update, (uintptr_t)h, (uintptr_t)sq))
+		return;
 	if (!host_load32(&sq->clock->open)) {
 		close_queue(h, sq);
 		return;
@@ -408,7 +412,10 @@ static HZ_FROZEN void horizon_rest(struct host_view *view, bool busy, uint64_t d
 {
 	struct horizon *h = horizon_of(view);
 	bool go_on = true;
+	struct hz_native_call call;
 
+	if (LT_NATIVE(call, horizon_rest, (uintptr_t)view, busy, deadline_ns))
+		return;
 	(void)busy;
 	while (go_on) {
 		uint64_t until_ns;
@@ -460,7 +467,10 @@ static HZ_FROZEN __attribute__((noinline)) bool free_entries(struct horizon *h, 
 {
 	struct completion_ring *ring = &cq->ring;
 	uint64_t now_ns = clock_frozen_ns(), last = ring->freed;
+	struct hz_native_call call;
 
+	if (LT_NATIVE(call, free_entries, (uintptr_t)h, (uintptr_t)cq))
+		return call.result & 1;
 	while (last + 1 < ring->posted && free_ns(cq, last + 1) <= now_ns)
 		last++;
 	if (!await_seen(h, cq, last)) {

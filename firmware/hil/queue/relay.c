@@ -6,6 +6,7 @@
 #include "hil/queue/completion.h"
 #include "lt/arena.h"
 #include "lt/hart.h"
+#include "lt/native.h"
 
 /* Relay, the home's side: commands are granted, completions are heard of, orders are given. */
 
@@ -17,7 +18,7 @@ void bell_init(struct bell *bell, unsigned hart) { bell->thread = (struct lt_thr
 void bell_ring(struct bell *bell)
 {
 	if (!lt_swap(&bell->rung, 1))
-		lt_post(&bell->thread, &bell->event, on_bell);
+		lt_post(&bell->thread, &bell->event, LT_CODE(on_bell));
 }
 
 HZ_FROZEN bool bell_heard(struct bell *bell)
