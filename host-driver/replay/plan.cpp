@@ -6,6 +6,7 @@
 #include "replay/log_shim.hpp"
 #include "replay/trace_blocks.hpp"
 #include "replay/trace_preload.hpp"
+#include "replay/trace_streams.hpp"
 #include "replay/trace_zones.hpp"
 #include "replay/zone_deal.hpp"
 #include "workload/block_generator.hpp"
@@ -90,6 +91,8 @@ std::unique_ptr<wl::Source> conventional_source(const Group &group, const wl::Zo
 		space, std::make_unique<wl::BlockGenerator>(group.workload.threads[index], space.sectors(), seed_of(group, index)));
 }
 
+bool runs_streams(const wl::Workload &workload) { return workload.trace && workload.trace->order == wl::Order::streams; }
+
 std::vector<std::unique_ptr<wl::Source>> zoned_sources(const Group &group, const NamespaceInfo &device, bool fresh,
 						       const std::shared_ptr<const TraceSurvey> &survey)
 {
@@ -99,13 +102,22 @@ std::vector<std::unique_ptr<wl::Source>> zoned_sources(const Group &group, const
 		return log_sources(group, shares, survey);
 	std::vector<std::unique_ptr<wl::Source>> out;
 	for (size_t i = 0; i < shares.size(); i++)
-		if (workload.trace)
+		if (runs_streams(workload))
+			out.push_back(std::make_unique<TraceStreams>(survey, sequential_zones(device)));
+		else if (workload.trace)
 			out.push_back(std::make_unique<TraceZones>(survey, sequential_zones(device), uint32_t(group.number[i])));
 		else if (workload.threads[i].area == wl::Area::conventional)
 			out.push_back(conventional_source(group, shares[i], i, fresh));
 		else
 			out.push_back(std::make_unique<wl::ZoneGenerator>(workload.threads[i], shares[i], seed_of(group, i)));
 	return out;
+}
+
+void check_streams(const wl::Workload &workload, const NamespaceInfo &device)
+{
+	if (runs_streams(workload) && (!device.zoned || workload.mapping == wl::Mapping::log || workload.tailor))
+		throw wl::WorkloadError("trace.order: streams are replayed directly on zones: use a device with zones, mapping: direct, "
+					"and no iotailor");
 }
 
 void check_durable_writes(const wl::Workload &workload, const NamespaceInfo &device)
@@ -199,6 +211,7 @@ Plan plan_of(const Group &group, const NamespaceInfo &device, bool fresh, const 
 		check_open_limit(workload, device);
 	else
 		refuse_zones(workload);
+	check_streams(workload, device);
 	check_durable_writes(workload, device);
 	if (workload.tailor)
 		check_tailor(workload, device);

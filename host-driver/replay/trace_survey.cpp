@@ -108,6 +108,7 @@ std::shared_ptr<const TraceSurvey> survey_trace(const wl::TraceSpec &spec)
 	trace::Reader reader(spec.file, trace::ReaderOptions{spec.format, spec.time_unit_ns, spec.skip_bad});
 	bool countless = false;
 	std::array<uint64_t, trace::hints> hinted{};
+	uint64_t afters = 0, thinks = 0;
 	survey->spec = spec;
 	survey->dialect = reader.dialect();
 	refuse_a_guess(*survey);
@@ -116,6 +117,8 @@ std::shared_ptr<const TraceSurvey> survey_trace(const wl::TraceSpec &spec)
 		note_place(*survey, r);
 		note_stream(*survey, r.stream, countless);
 		survey->shared_space = r.shared_space;
+		thinks += r.think_ns != 0;
+		afters += r.after.front().records != 0;
 		for (size_t hint = 0; r.hints >> hint; hint++)
 			hinted[hint] += r.hints >> hint & 1;
 		if (survey->records % records_per_look)
@@ -129,6 +132,10 @@ std::shared_ptr<const TraceSurvey> survey_trace(const wl::TraceSpec &spec)
 	for (size_t hint = 0; hint < trace::hints; hint++)
 		if (hinted[hint])
 			survey->left_out["the mark " + std::string(trace::hint_name(hint))] = hinted[hint];
+	if (afters && spec.order == wl::Order::trace)
+		survey->left_out["the mark after"] = afters;
+	if (thinks && spec.order == wl::Order::trace)
+		survey->left_out["the mark think"] = thinks;
 	survey->skipped = reader.skipped();
 	survey->skipped_lines = reader.skipped_lines();
 	rank_streams(*survey);

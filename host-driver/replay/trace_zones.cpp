@@ -23,85 +23,100 @@ TraceZones::TraceZones(std::shared_ptr<const TraceSurvey> survey, const wl::Zone
 }
 
 /* zone: as the trace counts them. */
-void TraceZones::add_part(uint64_t zone, uint64_t sector, uint64_t sectors)
+void TraceZones::add_part(Lane &lane, uint64_t zone, uint64_t sector, uint64_t sectors)
 {
 	if (zone >= cells_.count())
 		trace_.fail("zone " + std::to_string(zone) + " does not exist: the device has " + std::to_string(cells_.count()) +
 			    " sequential zones");
 	if (zone % trace_.survey().spec.threads == thread_)
-		parts_.push_back({uint32_t(zone), cells_.start(uint32_t(zone)) + sector, sectors});
+		lane.parts.push_back({uint32_t(zone), cells_.start(uint32_t(zone)) + sector, sectors});
 }
 
 /* Each thread resets those of its zones with data. */
-void TraceZones::cut_reset_all()
+void TraceZones::cut_reset_all(Lane &lane)
 {
 	for (uint32_t zone = thread_; zone < cells_.count(); zone += trace_.survey().spec.threads)
 		if (cells_[zone].state != CellState::empty)
-			parts_.push_back({zone, cells_.start(zone), 0});
+			lane.parts.push_back({zone, cells_.start(zone), 0});
 }
 
 /* A read or write is cut at the ends of zones. */
-void TraceZones::cut()
+void TraceZones::cut(Lane &lane)
 {
+	const Record &record = lane.record;
 	const uint64_t size = cells_.share().zone_size;
-	uint64_t sector = record_.offset / 4096, left = (record_.offset % 4096 + record_.bytes + 4095) / 4096;
-	uint64_t zone = record_.zoned ? record_.zone : sector / size;
-	if (record_.op == trace::Op::flush) {
-		if (trace_.survey().thread_of_stream(record_.stream) == thread_)
-			parts_.push_back({0, 0, 0, true});
+	uint64_t sector = record.offset / 4096, left = (record.offset % 4096 + record.bytes + 4095) / 4096;
+	uint64_t zone = zone_of(record);
+	if (record.op == trace::Op::flush) {
+		if (trace_.survey().thread_of_stream(record.stream) == thread_)
+			lane.parts.push_back({0, 0, 0, true});
 		return;
 	}
-	if (record_.op == trace::Op::reset_all)
-		return cut_reset_all();
-	if (record_.zoned && sector >= size)
+	if (record.op == trace::Op::reset_all)
+		return cut_reset_all(lane);
+	if (record.zoned && sector >= size)
 		trace_.fail("the address lies " + std::to_string(sector) + " sectors into a zone: on this device they are " +
 			    std::to_string(size) + " apart");
 	sector %= size;
-	if (record_.op != trace::Op::read && record_.op != trace::Op::write)
-		return add_part(zone, sector, left);
+	if (record.op != trace::Op::read && record.op != trace::Op::write)
+		return add_part(lane, zone, sector, left);
 	for (; left; zone++, sector = 0) {
 		const uint64_t run = std::min(left, size - sector);
-		add_part(zone, sector, run);
+		add_part(lane, zone, sector, run);
 		left -= run;
 	}
 }
 
-/* This thread's next part of a record; trims have no zoned counterpart and are skipped. */
-bool TraceZones::fetch()
+/* Trims have no zoned counterpart and are skipped. */
+void TraceZones::start(Lane &lane)
 {
-	while (part_ == parts_.size()) {
-		parts_.clear();
-		part_ = 0;
-		if (!trace_.next(record_))
-			return false;
-		cut();
-		const bool mine = !parts_.empty(), trim = record_.op == trace::Op::trim;
-		records_ += mine && !trim;
-		if (mine && trim) {
-			ignored_.add(record_.op);
-			parts_.clear();
-		}
-		if (mine && record_.flush_first)
-			parts_.insert(parts_.begin(), {0, 0, 0, true});
+	lane.parts.clear();
+	lane.part = 0;
+	cut(lane);
+	const bool mine = !lane.parts.empty(), trim = lane.record.op == trace::Op::trim;
+	records_ += mine && !trim;
+	if (mine && trim) {
+		ignored_.add(lane.record.op);
+		lane.parts.clear();
 	}
-	return true;
+	if (mine && lane.record.flush_first)
+		lane.parts.insert(lane.parts.begin(), {0, 0, 0, true});
 }
 
-bool TraceZones::must_wait(const ZoneCell &cell) const
+/* The lane's next part, for what is under way in its zone, or for a Flush before it. */
+bool TraceZones::must_wait(const Lane &lane) const
 {
-	if (cell.state == CellState::resetting || (record_.flush_first && flushes_))
+	const Part &part = lane.parts[lane.part];
+	const ZoneCell &cell = cells_[part.zone];
+	if (part.flush)
+		return false;
+	if (cell.state == CellState::resetting || (lane.record.flush_first && flushes_))
 		return true;
-	if (record_.op == trace::Op::read)
+	if (lane.record.op == trace::Op::read)
 		return cell.writes != 0;
-	if (record_.op == trace::Op::reset || record_.op == trace::Op::reset_all || record_.op == trace::Op::finish)
+	if (lane.record.op == trace::Op::reset || lane.record.op == trace::Op::reset_all || lane.record.op == trace::Op::finish)
 		return cell.writes || cell.reads;
 	return false;
 }
 
-/* The next piece of a read, write or append; stamps define the data. */
-void TraceZones::fill_data(Request &request, ZoneCell &cell, Part &part)
+/* One after the other, in the order of the trace. */
+Step TraceZones::pick(Lane *&lane)
 {
-	const bool append = record_.op == trace::Op::append, read = record_.op == trace::Op::read;
+	lane = &only_;
+	while (only_.issued()) {
+		if (!trace_.next(only_.record))
+			return Step::done;
+		start(only_);
+	}
+	return must_wait(only_) ? Step::blocked : Step::issue;
+}
+
+/* The next piece of a read, write or append; stamps define the data. */
+void TraceZones::fill_data(Request &request, Lane &lane)
+{
+	Part &part = lane.parts[lane.part];
+	ZoneCell &cell = cells_[part.zone];
+	const bool append = lane.record.op == trace::Op::append, read = lane.record.op == trace::Op::read;
 	const uint32_t most = append ? cells_.share().max_append : cells_.share().max_transfer;
 	const uint64_t start = cells_.start(part.zone);
 	request.sectors = uint32_t(std::min<uint64_t>(part.sectors, most));
@@ -115,40 +130,44 @@ void TraceZones::fill_data(Request &request, ZoneCell &cell, Part &part)
 		cell.state = CellState::open;
 	part.sectors -= request.sectors;
 	part.lba += request.sectors;
-	part_ += part.sectors == 0;
+	lane.part += part.sectors == 0;
 }
 
-Step TraceZones::next(Request &request)
+/* What holds for every operation. */
+void TraceZones::fill_head(Request &request, const Lane &lane, const Part &part)
 {
 	static constexpr wl::Op ops[] = {wl::Op::read,  wl::Op::write,  wl::Op::append, wl::Op::flush, wl::Op::flush,
 					 wl::Op::reset, wl::Op::finish, wl::Op::open,   wl::Op::close, wl::Op::reset};
-	if (preparing_ || !fetch())
-		return Step::done;
-	Part &part = parts_[part_];
-	ZoneCell &cell = cells_[part.zone];
-	if (!part.flush && must_wait(cell))
-		return Step::blocked;
-	request.op = part.flush ? wl::Op::flush : ops[size_t(record_.op)];
+	const bool durable = lane.record.durable && !part.flush;
+	request.op = part.flush ? wl::Op::flush : ops[size_t(lane.record.op)];
 	request.cause = wl::Cause::user;
 	request.lba = cells_.start(part.zone);
 	request.sectors = 0;
 	request.think_ns = 0;
-	request.not_before_ns = trace_.arrival_ns(record_);
-	request.durable = record_.durable && cells_.share().durable_writes;
-	request.fua = record_.durable && !request.durable;
-	request.after_flushes = record_.flush_first && !part.flush;
-	request.tag = part.zone;
+	request.not_before_ns = trace_.arrival_ns(lane.record);
+	request.durable = durable && cells_.share().durable_writes;
+	request.fua = durable && !request.durable;
+	request.after_flushes = lane.record.flush_first && !part.flush;
+	request.tag = uint64_t(lane.number) << 32 | part.zone;
 	request.stamps.clear();
-	if (part.flush) {
-		request.durable = request.fua = false;
-		flushes_++;
-	} else if (record_.bytes) {
-		fill_data(request, cell, part);
+}
+
+Step TraceZones::next(Request &request)
+{
+	Lane *lane = nullptr;
+	const Step step = preparing_ ? Step::done : pick(lane);
+	if (step != Step::issue)
+		return step;
+	const Part &part = lane->parts[lane->part];
+	fill_head(request, *lane, part);
+	flushes_ += part.flush;
+	if (!part.flush && lane->record.bytes) {
+		fill_data(request, *lane);
 		return Step::issue;
 	}
-	part_++;
+	lane->part++;
 	if (request.op == wl::Op::reset) {
-		cell.state = CellState::resetting;
+		cells_[part.zone].state = CellState::resetting;
 		cells_.unlist(part.zone);
 	}
 	return Step::issue;

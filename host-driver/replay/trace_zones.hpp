@@ -32,27 +32,44 @@ public:
 	/* The trace itself may break the rules of zones. */
 	bool provokes(uint16_t status) const override { return status >= NVME_ZONE_BOUNDARY && status <= NVME_ZONE_INVALID_TRANSITION; }
 
-private:
+protected:
 	struct Part { /* of a record, in one zone */
 		uint32_t zone;
 		uint64_t lba, sectors;
 		bool flush = false;
 	};
-	bool fetch();
-	void cut();
-	void cut_reset_all();
-	void add_part(uint64_t zone, uint64_t sector, uint64_t sectors);
-	bool must_wait(const wl::ZoneCell &cell) const;
-	void fill_data(wl::Request &request, wl::ZoneCell &cell, Part &part);
-	void finish_data(const wl::Request &request, wl::ZoneCell &cell, uint32_t zone, uint64_t lba);
+	/* A record that is being issued, in parts. */
+	struct Lane {
+		uint32_t number = 0;
+		trace::Record record;
+		std::vector<Part> parts;
+		size_t part = 0;
+
+		bool issued() const { return part == parts.size(); } /* all of it */
+	};
+	/* The lane whose next part goes out now. */
+	virtual wl::Step pick(Lane *&lane);
+	/* This thread's parts of the lane's record; none if it has none. */
+	void start(Lane &lane);
+	bool must_wait(const Lane &lane) const;
+	static uint32_t lane_of(const wl::Request &request) { return uint32_t(request.tag >> 32); }
+	uint64_t zone_of(const trace::Record &record) const { return record.zoned ? record.zone : record.offset / zone_bytes(); }
+	uint64_t zone_bytes() const { return cells_.share().zone_size * 4096; }
 
 	TraceCursor trace_;
+
+private:
+	void cut(Lane &lane);
+	void cut_reset_all(Lane &lane);
+	void add_part(Lane &lane, uint64_t zone, uint64_t sector, uint64_t sectors);
+	void fill_head(wl::Request &request, const Lane &lane, const Part &part);
+	void fill_data(wl::Request &request, Lane &lane);
+	void finish_data(const wl::Request &request, wl::ZoneCell &cell, uint32_t zone, uint64_t lba);
+
 	wl::ZoneCells cells_;
 	uint32_t thread_;
 	bool preparing_ = true;
-	trace::Record record_;
-	std::vector<Part> parts_;
-	size_t part_ = 0;
+	Lane only_;
 	uint64_t records_ = 0, serial_ = 0;
 	Ignored ignored_;
 	uint32_t flushes_ = 0; /* under way */

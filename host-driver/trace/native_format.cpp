@@ -7,7 +7,9 @@
 namespace hz::trace {
 namespace {
 
-constexpr std::string_view header = "hartzone-trace", durable = "durable", flush_first = "flush-first";
+constexpr std::string_view header = "hartzone-trace", durable = "durable", flush_first = "flush-first",
+			   after_word = "after=", think_word = "think=";
+constexpr uint64_t most_think_ns = 3600ull * 1000000000;
 constexpr std::string_view hint_names[hints] = {"sync", "metadata", "ahead", "atomic", "secure", "urgent", "background"};
 
 struct Verb {
@@ -82,11 +84,44 @@ const Verb *find_verb(std::string_view word)
 	return nullptr;
 }
 
+/* "after=STREAM:RECORDS" into the first free place of the record. */
+bool take_after(std::string_view word, Record &r)
+{
+	const std::string_view text = word.substr(after_word.size());
+	const size_t colon = text.find(':');
+	const auto free = std::find(r.after.begin(), r.after.end(), After{});
+	if (colon == text.npos || free == r.after.end())
+		return false;
+	const auto stream = to_unsigned(text.substr(0, colon)), records = to_unsigned(text.substr(colon + 1));
+	if (!stream || !records || !*records)
+		return false;
+	*free = {*stream, *records};
+	return true;
+}
+
+bool take_think(std::string_view word, Record &r)
+{
+	const auto ns = to_unsigned(word.substr(think_word.size()));
+	r.think_ns = ns.value_or(0);
+	return ns && *ns <= most_think_ns;
+}
+
 /* Words after the fields of an operation, in any order. Version 1 has `durable` only. */
 bool take_words(const FieldList &f, size_t index, const ParseState &state, Record &r, std::string &why)
 {
 	for (; index < f.count; index++) {
 		const std::string_view word = f.field[index];
+		if (state.words && word.starts_with(after_word)) {
+			if (!take_after(word, r))
+				return wrong_field(f, index, "after=STREAM:RECORDS with one record at least, and twice at most", why) ==
+				       Parsed::record;
+			continue;
+		}
+		if (state.words && word.starts_with(think_word)) {
+			if (!take_think(word, r))
+				return wrong_field(f, index, "think=NANOSECONDS, an hour at most", why) == Parsed::record;
+			continue;
+		}
 		const size_t hint = size_t(std::find(hint_names, hint_names + hints, word) - hint_names);
 		const bool is_durable = word == durable, is_flush = word == flush_first && state.words;
 		if ((is_durable || is_flush) && !stores(r.op))

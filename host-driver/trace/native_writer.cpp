@@ -61,6 +61,14 @@ char *write_line(char *out, const Record &r)
 			*out++ = ' ';
 			out = add_text(out, hint_name(hint));
 		}
+	for (const After &after : r.after)
+		if (after.records) {
+			out = add_number(add_text(out, " after="), after.stream);
+			*out++ = ':';
+			out = add_number(out, after.records);
+		}
+	if (r.think_ns)
+		out = add_number(add_text(out, " think="), r.think_ns);
 	return out;
 }
 

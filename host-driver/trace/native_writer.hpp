@@ -37,7 +37,7 @@ private:
 
 /* "0 3 write 4096 8192", at most longest_line characters, without a terminator; returns the end of
  * the text. */
-inline constexpr size_t longest_line = 192;
+inline constexpr size_t longest_line = 320;
 char *write_line(char *out, const Record &record);
 
 } // namespace hz::trace

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <stdexcept>
@@ -29,6 +30,14 @@ enum Hint : uint16_t {
 };
 inline constexpr size_t hints = 7;
 
+/* A wait of a record for another stream: until that one's first `records` records have completed.
+ * 0 records: none. */
+struct After {
+	uint64_t stream = 0, records = 0;
+	bool operator==(const After &) const = default;
+};
+inline constexpr size_t most_afters = 2; /* of a record */
+
 struct Record {
 	uint64_t time_ns = 0;      /* of arrival; each format has its own zero */
 	uint64_t stream = 0;       /* device, volume, file, process or queue of the trace: its operations are in order */
@@ -41,6 +50,8 @@ struct Record {
 	bool durable = false;     /* write, append: durable when it completes (FUA) */
 	bool flush_first = false; /* write, append: begins after earlier completed writes are durable (a Flush before it) */
 	uint16_t hints = 0;       /* of enum Hint */
+	std::array<After, most_afters> after{};
+	uint64_t think_ns = 0; /* the stream's own computing before it */
 };
 
 /* Properties of a trace that its records, or their replay, lack: count of each. */

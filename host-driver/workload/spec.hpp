@@ -19,6 +19,9 @@ enum class Distribution : uint32_t { uniform, zipf };
 enum class Think : uint32_t { constant, exponential };
 enum class Timing : uint32_t { closed, open };
 enum class Split : uint32_t { automatic, address, stream };
+/* Of a thread's records: that of the trace; or each stream is a program with one command at a time,
+ * which waits for others where a record says `after`, and within a zone. */
+enum class Order : uint32_t { trace, streams };
 enum class Fit : uint32_t { wrap, refuse };
 enum class Area : uint32_t { sequential, conventional };
 
@@ -68,8 +71,10 @@ struct TraceSpec {
 	bool preload = true;  /* before the measurement, write sectors that the trace reads before it writes them */
 	uint64_t max_ops = 0; /* records to replay; 0 = all */
 	uint32_t repeat = 1;
-	bool durable = true;   /* ask the device for the durability that records ask for */
-	std::string block_key; /* a given key without meaning for a direct replay on zones; or empty */
+	Order order = Order::trace;
+	double think_scale = 1.0; /* order streams: device time per think of a record */
+	bool durable = true;      /* ask the device for the durability that records ask for */
+	std::string block_key;    /* a given key without meaning for a direct replay on zones; or empty */
 };
 
 /* IOTailor between the workload and its queues. Sizes in sectors. */

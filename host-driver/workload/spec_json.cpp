@@ -61,6 +61,8 @@ json trace_json(const TraceSpec &t)
 		{"preload", t.preload},
 		{"max_ops", t.max_ops},
 		{"repeat", t.repeat},
+		{"order", t.order == Order::streams ? "streams" : "trace"},
+		{"think_scale", t.think_scale},
 		{"durable", t.durable},
 	};
 }

@@ -47,6 +47,8 @@ Workload preparation_of(const Workload &workload)
 	out.trace->time_unit_ns = usual.time_unit_ns;
 	out.trace->timing = usual.timing;
 	out.trace->time_scale = usual.time_scale;
+	out.trace->order = usual.order;
+	out.trace->think_scale = usual.think_scale;
 	out.trace->durable = usual.durable;
 	return out;
 }

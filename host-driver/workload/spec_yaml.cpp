@@ -16,6 +16,7 @@ constexpr std::string_view pattern_names[] = {"sequential", "random"};
 constexpr std::string_view distribution_names[] = {"uniform", "zipf"};
 constexpr std::string_view think_names[] = {"constant", "exponential"};
 constexpr std::string_view timing_names[] = {"closed", "open"};
+constexpr std::string_view order_names[] = {"trace", "streams"};
 constexpr std::string_view split_names[] = {"auto", "address", "stream"};
 constexpr std::string_view fit_names[] = {"wrap", "refuse"};
 constexpr std::string_view area_names[] = {"sequential", "conventional"};
@@ -153,11 +154,18 @@ TraceSpec read_trace(Fields f)
 	f.flag("preload", t.preload);
 	f.count("max_ops", t.max_ops);
 	f.count("repeat", t.repeat, 1, 1000000);
+	choice(f, "order", t.order, order_names);
+	f.real("think_scale", t.think_scale, 0.0, 1000.0);
 	f.flag("durable", t.durable);
 	for (const char *key : {"split", "offsets", "preload", "repeat"})
 		t.block_key = f.has(key) ? key : t.block_key;
 	if (t.file.empty())
 		f.fail("file", "is missing: name the trace to replay");
+	if (t.order == Order::streams && (t.threads != 1 || t.timing == Timing::open))
+		f.fail("order", "streams run beside each other in one queue, as fast as they can: give threads: 1, and no timing");
+	if (f.has("think_scale") && t.order != Order::streams)
+		f.fail("think_scale",
+		       "scales what the programs of a trace compute, which only order: streams replays: give that, or remove the key");
 	f.finish();
 	return t;
 }

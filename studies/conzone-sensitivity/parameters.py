@@ -6,6 +6,7 @@ import typing
 
 PUBLISHED = "ConZone's published configuration"
 ASSUMED, FITTED = "assumed", "fitted"
+ROCKET = "measured on the RTL of a Rocket (`bench rtl`)"
 ALL = ("conzone-fig6a", "conzone-fig6b", "conzone-fig7", "conzone-fig8")
 
 
@@ -176,9 +177,9 @@ PARAMETERS = [
               buckets),
     Parameter("workers", "harts that run the translation layer", "2", ASSUMED, workers),
     Parameter("tsus", "harts that schedule the flash", "1", ASSUMED, tsus),
-    Parameter("frequency", "clock of every hart, one instruction per cycle", "1000 MHz", ASSUMED, preset("clock", mhz=1000)),
-    Parameter("coherence", "cycles of a shared line: from another hart, busy meanwhile", "40, 20", ASSUMED,
-              preset("clock", remote=40, occupancy=20)),
+    Parameter("frequency", "clock of every hart", "1000 MHz", ASSUMED, preset("clock", mhz=1000)),
+    Parameter("coherence", "cycles of a shared line from another hart: changed there, only held there", "69, 41", ROCKET,
+              preset("clock", remote=69, clean=41)),
     Parameter("requests", "commands inside the device at a time", "512", ASSUMED, key("harts", "inflight_requests")),
     Parameter("queue-depth", "commands of a client at a time", "1", f"{ASSUMED}: fio's default", queue_depth),
     Parameter("volume", "what a run reads or, in figure 6 (a), writes", "64 MiB; figure 6 (a): reads 960, writes 240 MiB", ASSUMED, volume,

@@ -54,13 +54,41 @@ class RocksDb(unittest.TestCase):
         replay = ("--mapping", "direct", "--threads", 1, "--queue-depth", 1, "--out")
         for name in "ab":
             self.good("run", "--trace", "t.hzt", *replay, name)
-        (self.folder / "plain.hzt").write_text(trace.replace(" durable\n", "\n"))
+        (self.folder / "plain.hzt").write_text(trace.replace(" durable", ""))
         self.good("run", "--trace", "plain.hzt", *replay, "c")
         first, second, plain = [json.loads((self.folder / name / "result.json").read_text()) for name in "abc"]
         self.assertEqual(first["digest"], second["digest"])
         self.assertNotEqual(first["digest"], plain["digest"])
         self.assertEqual(first["totals"]["write"]["ops"], len(re.findall(" write ", trace)))
         self.assertGreater(first["ftl"]["buffer_flushes"]["host"], 2 * plain["ftl"]["buffer_flushes"]["host"])
+
+    def streams(self, name, **trace):
+        """The result of a replay with each of RocksDB's threads as a program of its own."""
+        (self.folder / f"{name}.yaml").write_text(json.dumps({"mapping": "direct", "verify": True, "trace": {
+            "file": "t.hzt", "order": "streams", "threads": 1, "queue_depth": 4, **trace}}))
+        self.good("run", "--workload", f"{name}.yaml", "--out", name)
+        return json.loads((self.folder / name / "result.json").read_text())
+
+    def test_its_threads_are_replayed_beside_each_other(self):
+        """A recording says who sent a command, after what, and after which computing."""
+        self.good("rocksdb", "fillseq", "overwrite", "--keys", 6000, "--memtable", 1, "--record", "t.hzt")
+        trace = (self.folder / "t.hzt").read_text()
+        threads = {line.split()[1] for line in trace.splitlines()[1:]}
+        self.assertGreater(len(threads), 2, "keys are written, memtables flushed, and tables merged")
+        self.assertRegex(trace, r" 1 \w+ .* after=0:\d+")
+        self.assertRegex(trace, r" 0 \w+ .* after=1:\d+")
+        first, again, quick = self.streams("a"), self.streams("b"), self.streams("c", think_scale=0)
+        self.assertEqual(first["digest"], again["digest"])
+        self.assertGreater(first["elapsed_ns"], quick["elapsed_ns"])
+        self.good("run", "--trace", "t.hzt", "--mapping", "direct", "--threads", 1, "--queue-depth", 1, "--out", "chain")
+        chain = json.loads((self.folder / "chain" / "result.json").read_text())
+        self.assertLess(quick["elapsed_ns"], chain["elapsed_ns"])
+        self.assertEqual(set(chain["trace"]["left_out"]), {"the mark after", "the mark think"})
+        self.assertEqual(first["trace"]["left_out"], {})
+        for result in (first, quick, chain):
+            self.assertEqual(result["totals"]["write"]["ops"], len(re.findall(" write ", trace)))
+            self.assertEqual(result["failed_commands"]["count"] + len(result["violations"]), 0)
+            self.assertEqual(result["totals"]["write"]["errors"], 0)
 
     def test_power_cuts_lose_no_synced_key(self):
         """Also while the files are mounted; acknowledged data grow with the time of the cut. A

@@ -99,6 +99,16 @@ TEST(WorkloadConfig, TraceKeys)
 	EXPECT_EQ(w.trace->skip_bad, 3u);
 	EXPECT_EQ(w.trace->block_key, "split");
 	EXPECT_EQ(parse_workload("trace: {file: a}\n", "w").trace->split, Split::automatic);
+	EXPECT_EQ(parse_workload("trace: {file: a}\n", "w").trace->order, Order::trace);
+	EXPECT_EQ(parse_workload("trace: {file: a, threads: 1, order: streams, think_scale: 2}\n", "w").trace->think_scale, 2);
+	for (const char *keys : {"threads: 2", "threads: 1, timing: open"})
+		EXPECT_EQ(workload_error_of("trace: {file: a, order: streams, " + std::string(keys) + "}\n"),
+			  "w.yaml:1: trace.order: streams run beside each other in one queue, as fast as they can: give threads: 1, and no "
+			  "timing");
+	EXPECT_EQ(
+		workload_error_of("trace: {file: a, think_scale: 2}\n"),
+		"w.yaml:1: trace.think_scale: scales what the programs of a trace compute, which only order: streams replays: give that, or "
+		"remove the key");
 	EXPECT_EQ(workload_error_of("trace: {file: a, split: hash}\n"),
 		  "w.yaml:1: trace.split: 'hash' is not one of auto, address, stream");
 }

@@ -255,6 +255,9 @@ TEST_F(Written, EveryOperationIsReadBackAsItWas)
 		if (!hz::trace::moves_data(op) && op != Op::append)
 			r.bytes = 0;
 		r.durable = (op == Op::write || op == Op::append) && random() % 2;
+		for (size_t n = 0; n < random() % (hz::trace::most_afters + 1); n++)
+			r.after[n] = {random(), 1 + (random() >> 1)};
+		r.think_ns = random() % 2 ? random() % (1ull << 40) : 0;
 		r.shared_space = true;
 		records.push_back(r);
 	}
@@ -270,9 +273,10 @@ TEST_F(Written, EveryOperationIsReadBackAsItWas)
 	for (const Record &wanted : records) {
 		Record r;
 		ASSERT_TRUE(reader.next(r));
-		ASSERT_EQ(std::tie(r.time_ns, r.stream, r.op, r.zoned, r.zone, r.offset, r.bytes, r.shared_space, r.durable),
+		ASSERT_EQ(std::tie(r.time_ns, r.stream, r.op, r.zoned, r.zone, r.offset, r.bytes, r.shared_space, r.durable, r.after,
+				   r.think_ns),
 			  std::tie(wanted.time_ns, wanted.stream, wanted.op, wanted.zoned, wanted.zone, wanted.offset, wanted.bytes,
-				   wanted.shared_space, wanted.durable));
+				   wanted.shared_space, wanted.durable, wanted.after, wanted.think_ns));
 	}
 }
 

@@ -217,6 +217,17 @@ TEST(Plan, ATraceChoosesItsMappingByTheDevice)
 	EXPECT_EQ(log.mapping, wl::Mapping::log) << "as it was asked for";
 }
 
+TEST(Plan, StreamsAreReplayedDirectlyOnZones)
+{
+	const std::string
+		streams = "trace: {file: a, order: streams, threads: 1}\n",
+		refused = "w.yaml: trace.order: streams are replayed directly on zones: use a device with zones, mapping: direct, and no "
+			  "iotailor";
+	EXPECT_EQ(plan_error_of("mapping: direct\n" + streams, block()), refused);
+	EXPECT_EQ(plan_error_of("mapping: log\n" + streams, zoned(8)), refused);
+	EXPECT_EQ(plan_error_of("mapping: direct\niotailor: {unit: 64 KiB, memory: 128 KiB}\n" + streams, zoned(8)), refused);
+}
+
 TEST(Plan, WhatADeviceDoesNotHaveIsNamed)
 {
 	const std::string tail = ": this device has a block namespace and no zones: remove the key";

@@ -307,6 +307,7 @@ TEST(Preparation, OfATraceHangsOnWhatItReads)
 	const std::string usual = preparation("");
 	for (const char *keys : {", time_unit: 1us", ", timing: open", ", time_scale: 3", ", durable: false"})
 		EXPECT_EQ(preparation(keys), usual) << keys;
+	EXPECT_EQ(preparation(", threads: 1, order: streams, think_scale: 2"), preparation(", threads: 1"));
 	for (const char *keys : {", format: msr", ", skip_bad: 1", ", threads: 3", ", queue_depth: 3", ", split: stream",
 				 ", offsets: refuse", ", preload: false", ", max_ops: 5", ", repeat: 2"})
 		EXPECT_NE(preparation(keys), usual) << keys;

@@ -9,6 +9,7 @@
 
 #include "replay/direct_blocks.hpp"
 #include "replay/log_shim.hpp"
+#include "replay/trace_streams.hpp"
 #include "replay/trace_zones.hpp"
 #include "replay_harness.hpp"
 #include "trace_source.hpp"
@@ -280,6 +281,136 @@ TEST_F(TraceFile, AWaitForAFlushIsNoOverlap)
 	ASSERT_EQ(direct.next(held), wl::Step::issue);
 	direct.arrives(held, true);
 	EXPECT_EQ(direct.cost()["overlap_waits"], 0u);
+}
+
+/* The commands that a source hands out, a letter each with its arrival, if that is later; | is a wait. `ends`: which of the commands
+ * under way ends next, 10 ns later. */
+std::string streams_of(wl::Source &source, const std::vector<size_t> &ends)
+{
+	std::string out;
+	std::vector<wl::Request> under_way;
+	uint64_t now = 0;
+	source.begin_measurement();
+	for (size_t turn = 0; out.size() < 400;) {
+		wl::Request request;
+		source.at(now);
+		const wl::Step step = source.next(request);
+		if (step == wl::Step::done && under_way.empty())
+			return out;
+		if (step == wl::Step::issue) {
+			static constexpr char letters[] = "rwafZ";
+			out += letters[size_t(request.op)];
+			out += request.op == wl::Op::flush ? "" : std::to_string(request.lba);
+			out += request.not_before_ns ? "@" + std::to_string(request.not_before_ns) : "";
+			out += " ";
+			under_way.push_back(request);
+			continue;
+		}
+		out += step == wl::Step::blocked ? "| " : "";
+		const size_t which = turn < ends.size() ? std::min(ends[turn], under_way.size() - 1) : 0;
+		turn++;
+		const wl::Request ended = under_way[which];
+		under_way.erase(under_way.begin() + long(which));
+		now = std::max(now, ended.not_before_ns) + 10;
+		source.at(now);
+		source.complete(ended, 0, ended.lba);
+	}
+	return out + "...";
+}
+
+class Streams : public TraceFile {
+protected:
+	std::string run(const std::string &records, const std::vector<size_t> &ends = {}, double scale = 1)
+	{
+		wl::TraceSpec spec = write("hartzone-trace 2\n" + records);
+		spec.order = wl::Order::streams;
+		spec.think_scale = scale;
+		spec.threads = 1;
+		TraceStreams source(survey_trace(spec), share_of(0, 6, 64));
+		return streams_of(source, ends);
+	}
+};
+
+TEST_F(Streams, EachHasOneCommandUnderWayAndWaitsForNoOther)
+{
+	EXPECT_EQ(run("0 5 write z0 1\n1 5 write z0+1 1\n2 9 write z1 1\n3 9 flush\n4 5 write z0+2 1\n"), "w0 w64 | w1 | f | w2 ");
+	EXPECT_EQ(run("0 5 write z0 1\n1 5 write z0+1 1\n2 9 write z1 1\n3 9 flush\n4 5 write z0+2 1\n", {1, 1, 0}),
+		  "w0 w64 | f | | w1 | w2 ");
+}
+
+TEST_F(Streams, ARecordWaitsForThoseOfAnotherStream)
+{
+	const std::string before = "0 1 write z0 1\n1 1 flush\n2 2 write z1 1 ", behind = "\n3 2 write z1+1 1\n";
+	EXPECT_EQ(run(before + behind), "w0 w64 | f | w65 ") << "nothing is waited for";
+	EXPECT_EQ(run(before + "after=1:1" + behind), "w0 | f w64 | | w65 ");
+	EXPECT_EQ(run(before + "after=1:2" + behind), "w0 | f | w64 | w65 ");
+	EXPECT_EQ(run("0 1 write z0 1\n0 2 write z1 1\n0 3 write z2 1 after=1:1 after=2:1\n", {1}), "w0 w64 | | w128 ");
+}
+
+TEST_F(Streams, WritesOfAZoneComeAsTheyComeAndReadsFindThem)
+{
+	EXPECT_EQ(run("0 1 flush\n1 1 write z0 2\n2 2 write z0+2 1\n3 2 write z0+3 1\n4 3 read z0 4\n5 3 reset z0\n6 2 write z0 1\n", {1}),
+		  "f w0 | w1 | w2 | | r2 | r0 | Z0 | w0 ");
+}
+
+TEST_F(Streams, AResetWaitsForAllThatTheTraceHasBeforeIt)
+{
+	EXPECT_EQ(run("0 1 flush\n1 1 write z0 1\n2 2 reset z0\n3 3 write z0 1\n"), "f | w0 | Z0 | w0 ");
+}
+
+TEST_F(Streams, AStreamComputesBesideTheOthers)
+{
+	const std::string records = "0 1 write z0 1\n1 1 write z0+1 1 think=100\n2 2 flush\n3 2 write z1 1\n4 2 write z1+1 1\n";
+	EXPECT_EQ(run(records), "w0 f | w1@110 | w64 | | w65 ") << "a Flush may last: the command is placed with its time";
+	EXPECT_EQ(run(records, {1, 0, 0, 0}), "w0 f | w64 | | w65 | w1@120 ") << "a write does not last: its end is waited for";
+	EXPECT_EQ(run(records, {}, 0), "w0 f | w1 | w64 | | w65 ");
+	EXPECT_EQ(run(records, {}, 2), "w0 f | w1@210 | w64 | | w65 ");
+}
+
+TEST_F(Streams, RefuseWhatTheyCannotRun)
+{
+	const auto refused = [this](const std::string &records) {
+		try {
+			run(records);
+		} catch (const trace::TraceError &e) {
+			return std::string(e.what()).substr(std::string(e.what()).find(':'));
+		}
+		return std::string("nothing");
+	};
+	EXPECT_EQ(refused("0 0 write z0 1\n1 1 write z1 1 after=0:2\n"),
+		  ":3: after=0:2: stream 0 has 1 records before this one: a record waits for earlier ones only");
+	EXPECT_EQ(refused("0 0 write z0 65\n"), ":2: the record touches several zones: order: streams takes none of these");
+	EXPECT_EQ(refused("0 0 reset-all\n"), ":2: the record touches several zones: order: streams takes none of these");
+	std::string many;
+	for (int stream = 0; stream < 65; stream++)
+		many += "0 " + std::to_string(stream) + " flush\n";
+	EXPECT_EQ(refused(many), ":66: order: streams runs 64 streams at most: use order: trace");
+	EXPECT_EQ(refused("0 0 write z0 1 after=0\n").substr(0, 21), ":2: field 6 'after=0'");
+	EXPECT_EQ(refused("0 0 write z0 1 after=0:0\n").substr(0, 23), ":2: field 6 'after=0:0'");
+	EXPECT_EQ(refused("0 0 write z0 1 think=x\n").substr(0, 21), ":2: field 6 'think=x'");
+}
+
+TEST_F(Streams, AreReplayedOnADevice)
+{
+	wl::TraceSpec spec = write("hartzone-trace 2\n0 0 write z0 4\n0 1 write z0+4 4\n0 1 read z0 8\n0 0 flush\n0 0 reset z0\n"
+				   "0 1 write z0 2\n0 1 read z0 2 after=0:2\n");
+	spec.order = wl::Order::streams;
+	spec.threads = 1;
+	const wl::ZoneShare share = share_of(0, 4, 64);
+	TraceStreams source(survey_trace(spec), share);
+	FakeDevice device(share, 9, 2);
+	const res::QueueAccount account = run_both(device, source, 4);
+	EXPECT_TRUE(account.errors.empty());
+	EXPECT_EQ(account.mismatched_sectors, 0u) << account.first_mismatch;
+	EXPECT_EQ(account.verified_bytes, 10u * 4096);
+}
+
+TEST_F(TraceFile, MarksOfStreamsAreLeftOutByTheOrderOfTheTrace)
+{
+	wl::TraceSpec spec = write("hartzone-trace 2\n0 0 write z0 1\n0 1 write z1 1 after=0:1 think=5\n");
+	EXPECT_EQ(survey_trace(spec)->left_out, (trace::LeftOut{{"the mark after", 1}, {"the mark think", 1}}));
+	spec.order = wl::Order::streams;
+	EXPECT_EQ(survey_trace(spec)->left_out, trace::LeftOut{});
 }
 
 TEST_F(TraceFile, EachThreadResetsItsZonesWhenAllAreReset)

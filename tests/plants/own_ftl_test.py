@@ -206,7 +206,7 @@ with hartzone.Device(%r) as device, device.queue() as queue:
         words = (study_python(), "studies/lock-scaling/study.py", "--case", "block-reads", "--quick", "--locks", "mcs", "--workers", "1,4", "--seeds", "1", "--no-pictures",
                  "--firmware", OWN, "--out", out)
         said = called(*words, more={**BOTH, "PYTHONPATH": str(TOP / "studies")}).stdout
-        self.assertRegex(said, r"own-ftl, costs default: with 1, 4 workers \S+, \S+ times the throughput of ours")
+        self.assertRegex(said, r"own-ftl, costs rocket: with 1, 4 workers \S+, \S+ times the throughput of ours")
         points = json.loads((out / "study.json").read_text(encoding="utf-8"))["points"]
         self.assertEqual([(p["firmware"], p["workers"]) for p in points], [("firmware", 1), ("own-ftl", 1), ("firmware", 4), ("own-ftl", 4)])
         ours, theirs = points[2:]

@@ -219,7 +219,7 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(set(points), {(load, workers) for load in ("growing", "fixed") for workers in (1, 4)})
         self.assertEqual(points["growing", 4]["digests"], points["fixed", 4]["digests"], "with the most workers both are the same")
         self.assertGreater(points["fixed", 1]["read_mean_us"], 2 * points["growing", 1]["read_mean_us"], "four threads wait for one worker")
-        self.assertIn("mcs fixed, costs default: 4 workers reach", self.printed)
+        self.assertIn("mcs fixed, costs rocket: 4 workers reach", self.printed)
 
     def test_seeds_stop_early_where_they_agree(self):
         found = self.run_once("--workers", "1,8", "--locks", "mcs", "--granularity", "global", "--case", "locks-only", "--until", "1%", "--most-seeds", "4", "--seeds", "5,1")

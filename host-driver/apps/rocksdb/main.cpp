@@ -14,6 +14,7 @@
 #include "apps/rocksdb/load.hpp"
 #include "apps/rocksdb/load_options.hpp"
 #include "apps/rocksdb/report.hpp"
+#include "apps/rocksdb/streams.hpp"
 #include "session/machine/error.hpp"
 #include "session/machine/machine.hpp"
 
@@ -38,10 +39,13 @@ rocksdb::Options database_options(const LoadOptions &load, rocksdb::Env *env)
 
 class Database {
 public:
-	Database(store::Store &store, const LoadOptions &load) : env_(rocksdb::NewCompositeEnv(make_file_system(store)))
+	Database(store::Store &store, const LoadOptions &load, std::shared_ptr<Streams> streams)
+		: env_(rocksdb::NewCompositeEnv(make_file_system(store)))
 	{
 		rocksdb::DB *db = nullptr;
-		const rocksdb::Status status = rocksdb::DB::Open(database_options(load, env_.get()), "/db", &db);
+		rocksdb::Options options = database_options(load, env_.get());
+		options.listeners.push_back(std::move(streams));
+		const rocksdb::Status status = rocksdb::DB::Open(options, "/db", &db);
 		if (!status.ok())
 			throw Error("RocksDB does not open: " + status.ToString());
 		db_.reset(db);
@@ -60,8 +64,11 @@ nlohmann::json run_loads(store::HartzoneDevice &device, const LoadOptions &optio
 	Acked acked(options.acked, space, fresh);
 	if (fresh)
 		store::Store::format(device);
+	const auto streams = std::make_shared<Streams>();
+	device.set_marks(streams.get());
+	device.set_compute(streams.get());
 	store::Store store(device);
-	Database database(store, options);
+	Database database(store, options, streams);
 	Load load(database.db(), space, options.sync_every, acked);
 	nlohmann::json all = nlohmann::json::array();
 	device.take_account();

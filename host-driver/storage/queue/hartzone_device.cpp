@@ -92,6 +92,8 @@ Completion HartzoneDevice::run(Command command, const nvme_sqe &sqe, trace::Reco
 		digest_.u64(number);
 	if (trace_) {
 		record.time_ns = c.arrival_ns;
+		if (marks_)
+			marks_->mark(record);
 		trace_->put(record);
 	}
 	return c;

@@ -21,6 +21,13 @@ public:
 	virtual void after_command() = 0;
 };
 
+// What a trace says of a command besides the command: the program's thread, and what it waited for.
+class RecordMarks {
+public:
+	virtual ~RecordMarks() = default;
+	virtual void mark(trace::Record &record) = 0; // by the thread whose command it is, in the order of the trace
+};
+
 class HartzoneDevice : public ZonedDevice {
 public:
 	// On a namespace. `trace`: takes all commands except zone reports; may be nullptr.
@@ -51,6 +58,8 @@ public:
 	uint64_t now_ns() const { return queue_->next_arrival_ns(); }
 	// Lives as long as the device is used. Without one the program's own work takes no device time.
 	void set_compute(HostCompute *compute) { compute_ = compute; }
+	// Lives as long as the device is used. Without one all commands are of stream 0, and wait for nothing.
+	void set_marks(RecordMarks *marks) { marks_ = marks; }
 
 private:
 	struct Spot {
@@ -77,6 +86,7 @@ private:
 	DeviceAccount account_;
 	res::Digest digest_;
 	HostCompute *compute_ = nullptr;
+	RecordMarks *marks_ = nullptr;
 };
 
 } // namespace hz::store
