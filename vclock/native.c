@@ -57,7 +57,7 @@ static void wrote(struct vc_hart *h, enum vc_kind kind, const uint64_t *word)
 	vc_line_write(h, address_of(word), false); /* frozen: a release costs no other than any write */
 }
 
-static uint64_t load(uint64_t hart, const uint64_t *word)
+static uint64_t serve_load(uint64_t hart, const uint64_t *word)
 {
 	struct vc_hart *h = caller(hart);
 	uint64_t value;
@@ -84,10 +84,10 @@ static uint64_t load(uint64_t hart, const uint64_t *word)
 		wrote(h, VC_AMO, word); \
 		return old; \
 	}
-MODIFY(swap, __atomic_exchange_n)
-MODIFY(add, __atomic_fetch_add)
-MODIFY(set, __atomic_fetch_or)
-MODIFY(mask, __atomic_fetch_and)
+MODIFY(serve_swap, __atomic_exchange_n)
+MODIFY(serve_add, __atomic_fetch_add)
+MODIFY(serve_set, __atomic_fetch_or)
+MODIFY(serve_mask, __atomic_fetch_and)
 
 /* The SC of a pair: a broken reservation counts while there is an order. */
 static bool store_conditional(struct vc_hart *h, uint64_t *word, uint64_t old, uint64_t value)
@@ -101,13 +101,13 @@ static bool store_conditional(struct vc_hart *h, uint64_t *word, uint64_t old, u
 	return may && __atomic_compare_exchange_n(word, &old, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-static uint64_t compare_and_swap(uint64_t hart, uint64_t *word, uint64_t old, uint64_t value)
+static uint64_t serve_compare_and_swap(uint64_t hart, uint64_t *word, uint64_t old, uint64_t value)
 {
 	struct vc_hart *h = &vc.hart[hart];
 	uint64_t seen;
 
 	do {
-		seen = load(hart, word);
+		seen = serve_load(hart, word);
 		if (seen != old)
 			return seen;
 	} while (!store_conditional(h, word, old, value));
@@ -115,19 +115,19 @@ static uint64_t compare_and_swap(uint64_t hart, uint64_t *word, uint64_t old, ui
 	return seen;
 }
 
-static void copy(void *to, const void *from, uint64_t bytes)
+static void serve_copy(void *to, const void *from, uint64_t bytes)
 {
 	vc.bulk_bytes += bytes;
 	memcpy(to, from, bytes);
 }
 
-static void fill(void *to, uint64_t value, uint64_t bytes)
+static void serve_fill(void *to, uint64_t value, uint64_t bytes)
 {
 	vc.bulk_bytes += bytes;
 	memset(to, (int)(value & 0xff), bytes);
 }
 
-static void lanes(void *sum, const void *data, uint64_t bytes)
+static void serve_lanes(void *sum, const void *data, uint64_t bytes)
 {
 	vc.bulk_bytes += bytes;
 	hz_lanes_mix(sum, data, bytes);
@@ -138,7 +138,7 @@ static void lanes(void *sum, const void *data, uint64_t bytes)
 /* Leave the running stack for another one, which has left the same way or is new. */
 struct context *context_swap(struct context *from, void **from_stack, void *to_stack);
 
-static uint64_t upcall(uint64_t function, const uint64_t *argument, uint64_t hart)
+static uint64_t serve_upcall(uint64_t function, const uint64_t *argument, uint64_t hart)
 {
 	struct level *level = &calls[hart].level[calls[hart].used - 1];
 
@@ -149,7 +149,7 @@ static uint64_t upcall(uint64_t function, const uint64_t *argument, uint64_t har
 	return level->call->result;
 }
 
-static void hint(uint64_t hart, uint64_t number)
+static void serve_hint(uint64_t hart, uint64_t number)
 {
 	enum vc_kind kind = vc_hint_kind((uint32_t)number);
 
@@ -157,7 +157,7 @@ static void hint(uint64_t hart, uint64_t number)
 		vc_before(caller(hart), kind);
 	/* QEMU may want the hart to stop, which it does in the guest's code. */
 	if (kind == VC_TAKE && !vc_holds(&vc.hart[hart]))
-		upcall(vc_symbol_value("lt_kick"), (const uint64_t[HZ_NATIVE_ARGUMENTS]){ hart }, hart);
+		serve_upcall(vc_symbol_value("lt_kick"), (const uint64_t[HZ_NATIVE_ARGUMENTS]){ hart }, hart);
 }
 
 /* Call a function with six arguments and the hart's number in r15. */
@@ -312,17 +312,17 @@ static bool wanted(void) { return vc.options.native && !vc.options.race_check &&
 
 static bool start(const uint8_t *image, uint64_t bytes)
 {
-	static const struct hz_native_services services = { .load = load,
-							    .swap = swap,
-							    .add = add,
-							    .set = set,
-							    .mask = mask,
-							    .compare_and_swap = compare_and_swap,
-							    .hint = hint,
-							    .copy = copy,
-							    .fill = fill,
-							    .lanes = lanes,
-							    .upcall = upcall };
+	static const struct hz_native_services services = { .load = serve_load,
+							    .swap = serve_swap,
+							    .add = serve_add,
+							    .set = serve_set,
+							    .mask = serve_mask,
+							    .compare_and_swap = serve_compare_and_swap,
+							    .hint = serve_hint,
+							    .copy = serve_copy,
+							    .fill = serve_fill,
+							    .lanes = serve_lanes,
+							    .upcall = serve_upcall };
 	const struct hz_native_header *header;
 
 	if (!place_file(HZ_RAM_BASE, vc.ram_bytes, vc.options.ram) || !place(HZ_NATIVE_SERVICES, PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1))

@@ -300,9 +300,10 @@ std::string run_report(const json &result)
 		return without_figures(result);
 	Page page("Hartzone: " + words(result["workload"].value("name", json("a workload"))) + " on " +
 			  words(result["device"].value("name", json("a device"))),
-		  words(result["workers"]) + " workers of " + std::to_string(result["harts"].size()) + " harts, " + short_number(result["elapsed_ns"].get<double>() / 1e6) +
-			  " ms of device time, " + short_number(result["verified_bytes"].get<double>() / (1 << 20)) +
-			  " MiB read and found right, digest " + words(result["digest"]));
+		  words(result["workers"]) + " workers of " + std::to_string(result["harts"].size()) + " harts, " +
+			  short_number(result["elapsed_ns"].get<double>() / 1e6) + " ms of device time, " +
+			  short_number(result["verified_bytes"].get<double>() / (1 << 20)) + " MiB read and found right, digest " +
+			  words(result["digest"]));
 	add_remarks(page, result);
 	add_commands(page, result);
 	add_harts(page, result);

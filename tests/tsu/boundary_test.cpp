@@ -46,15 +46,17 @@ TEST_F(Boundary, EnginesCostNothing)
 
 TEST_F(Boundary, EachKeyIsItsWork)
 {
-	uint32_t hz_device_config::*const keys[] = {&hz_device_config::fetch_by,    &hz_device_config::completion_by, &hz_device_config::dma_by,
-						    &hz_device_config::checksum_by, &hz_device_config::checksum_by,   &hz_device_config::nand_by};
+	uint32_t hz_device_config::*const keys[] = {&hz_device_config::fetch_by,    &hz_device_config::completion_by,
+						    &hz_device_config::dma_by,      &hz_device_config::checksum_by,
+						    &hz_device_config::checksum_by, &hz_device_config::nand_by};
 	rig::Rig r(usual);
 	for (unsigned key = 0; key < WORKS; key++) {
 		hz_device_config cfg = usual;
 		cfg.*keys[key] = HZ_BY_FIRMWARE;
 		boundary_init(&cfg);
 		for (unsigned work = 0; work < WORKS; work++)
-			EXPECT_EQ(spent(Work(work), 3), keys[work] == keys[key] ? 3u * boundary_instructions[work] : 0) << key << ' ' << work;
+			EXPECT_EQ(spent(Work(work), 3), keys[work] == keys[key] ? 3u * boundary_instructions[work] : 0)
+				<< key << ' ' << work;
 	}
 }
 

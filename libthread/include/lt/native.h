@@ -15,7 +15,7 @@
  *
  * LT_CODE(function): its address for the guest. What code of hardware keeps in memory is that one. */
 #ifdef HZ_NATIVE_IMAGE
-#define LT_NATIVE(call, itself, ...) ((void)sizeof(call), false)
+#define LT_NATIVE(native_call, itself, ...) ((void)sizeof(native_call), false)
 #define LT_NATIVE_DECIDING LT_NATIVE
 #define LT_CODE(code) \
 	({ \
@@ -25,15 +25,16 @@
 	})
 #elif defined(__riscv)
 #include "lt/arch.h"
-#define LT_NATIVE_AT(level, call, itself, ...) \
+#define LT_NATIVE_AT(level, native_call, itself, ...) \
 	(lt_vc_slot()->native >= (level) && \
-	 ((call) = (struct hz_native_call){ .function = (uintptr_t)(itself), .argument = { __VA_ARGS__ } }, lt_native_run(&(call))))
+	 ((native_call) = (struct hz_native_call){ .function = (uintptr_t)(itself), .argument = { __VA_ARGS__ } }, \
+	  lt_native_run(&(native_call))))
 #define LT_CODE(code) (code)
 #define LT_NATIVE(...) LT_NATIVE_AT(HZ_NATIVE_HARDWARE, __VA_ARGS__)
 #define LT_NATIVE_DECIDING(...) LT_NATIVE_AT(HZ_NATIVE_ALL, __VA_ARGS__)
 bool lt_native_run(struct hz_native_call *call);
 #else
-#define LT_NATIVE(call, itself, ...) ((void)sizeof(call), false)
+#define LT_NATIVE(native_call, itself, ...) ((void)sizeof(native_call), false)
 #define LT_NATIVE_DECIDING LT_NATIVE
 #define LT_CODE(code) (code)
 #endif

@@ -18,7 +18,7 @@ typedef struct lt_word {
 } lt_word;
 
 register uint64_t lt_native_hart __asm__("r15");
-extern const struct hz_native_services native_services;
+#define native_services (*(const struct hz_native_services *)HZ_NATIVE_SERVICES)
 
 static inline unsigned lt_hart_id(void) { return (unsigned)lt_native_hart; }
 static inline struct hz_vc_slot *lt_vc_slot(void)
