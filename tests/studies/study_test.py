@@ -402,9 +402,9 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(run.returncode, 2)
         self.assertIn("'mutex' is not one of tas", run.stderr)
         for word in ("nothing.yaml", str(TOP / "configs/devices/small.yaml"), "thrice"):
-            run = study("lock-scaling", "unused", "--costs", f"default,{word}")
+            run = study("lock-scaling", "unused", "--costs", f"rocket,{word}")
             self.assertEqual(run.returncode, 2)
-            self.assertIn(f"'{word}' is neither one of default", run.stderr)
+            self.assertIn(f"'{word}' is neither one of rocket", run.stderr)
 
     def test_costs_of_a_file(self):
         from common import readme
