@@ -412,7 +412,7 @@ class LockScaling(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
             file = pathlib.Path(folder) / "mine.yaml"
             file.write_text("clock:\n  mhz: 2000\n  remote: 77\n")
-            args = lock_scaling.options(["--costs", f"default,{file}", "--locks", "mcs", "--workers", "1", "--quick"])
+            args = lock_scaling.options(["--costs", f"rocket,{file}", "--locks", "mcs", "--workers", "1", "--quick"])
             devices = [point.runs[0][1] for point in lock_scaling.points(args)]
             self.assertEqual([device.get("clock") for device in devices], [None, {"mhz": 2000, "remote": 77}])
             self.assertEqual(len({point.runs[0][0] for point in lock_scaling.points(args)}), 2)
