@@ -402,9 +402,9 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(run.returncode, 2)
         self.assertIn("'mutex' is not one of tas", run.stderr)
         for word in ("nothing.yaml", str(TOP / "configs/devices/small.yaml"), "thrice"):
-            run = study("lock-scaling", "unused", "--costs", f"default,{word}")
+            run = study("lock-scaling", "unused", "--costs", f"rocket,{word}")
             self.assertEqual(run.returncode, 2)
-            self.assertIn(f"'{word}' is neither one of default", run.stderr)
+            self.assertIn(f"'{word}' is neither one of rocket", run.stderr)
 
     def test_costs_of_a_file(self):
         from common import readme
@@ -412,7 +412,7 @@ class LockScaling(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
             file = pathlib.Path(folder) / "mine.yaml"
             file.write_text("clock:\n  mhz: 2000\n  remote: 77\n")
-            args = lock_scaling.options(["--costs", f"default,{file}", "--locks", "mcs", "--workers", "1", "--quick"])
+            args = lock_scaling.options(["--costs", f"rocket,{file}", "--locks", "mcs", "--workers", "1", "--quick"])
             devices = [point.runs[0][1] for point in lock_scaling.points(args)]
             self.assertEqual([device.get("clock") for device in devices], [None, {"mhz": 2000, "remote": 77}])
             self.assertEqual(len({point.runs[0][0] for point in lock_scaling.points(args)}), 2)
