@@ -38,8 +38,6 @@ EXAMPLES = """Examples:
   ./hartzone calibrate
   ./hartzone calibrate --quick --out results/mine.yml
   ./hartzone calibrate --quick --threads 1 --device small --json
-  ./hartzone run --device results/mine.yml --workload small --out results/mine
-  ./hartzone study lock-scaling --costs rocket,results/mine.yml --workers 1,2 --quick
 
 docs/guide/calibrate.md says how to read the tables."""
 WINDOW_MS, WARM_MS = 0.3, 0.05       # of a lock run on the host
