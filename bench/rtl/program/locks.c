@@ -68,7 +68,7 @@ static void operate(const struct work *work, uint64_t *random)
 	acquire(&lock, &node);
 	protected_sum++;
 	for (uint64_t i = 0; i < work->lines; i++)
-	protected[i].word[0]++;
+		protected[i].word[0]++;
 	spend(work->section);
 	release(&lock, &node);
 }
