@@ -8,7 +8,7 @@
 enum { HEAP_BYTES = 1 << 16, MOST_LINES = 16 };
 
 static struct lt_lock lock;
-static struct line protected[MOST_LINES];
+static struct line guarded[MOST_LINES];
 static LT_OWN_LINE uint64_t protected_sum;
 static LT_OWN_LINE lt_word entered, left;
 static uint8_t heap[HEAP_BYTES] __attribute__((aligned(64)));
@@ -68,7 +68,7 @@ static void operate(const struct work *work, uint64_t *random)
 	acquire(&lock, &node);
 	protected_sum++;
 	for (uint64_t i = 0; i < work->lines; i++)
-		protected[i].word[0]++;
+		guarded[i].word[0]++;
 	spend(work->section);
 	release(&lock, &node);
 }
