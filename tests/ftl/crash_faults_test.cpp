@@ -74,8 +74,10 @@ private:
 	{
 		Request read(FTL_READ, lba, 1);
 		uint16_t status = rig.run(read);
-		EXPECT_TRUE(status == 0 || status == NVME_UNRECOVERED_READ) << status;
-		visit(at, status ? nullptr : read.pages[0]);
+		EXPECT_TRUE(status == 0 || status == NVME_HZ_MARKED || status == NVME_UNRECOVERED_READ) << status;
+		if (status == NVME_HZ_MARKED)
+			fill_sector(read.pages[0], marked_tag);
+		visit(at, status == NVME_UNRECOVERED_READ ? nullptr : read.pages[0]);
 	}
 };
 
