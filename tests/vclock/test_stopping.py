@@ -208,7 +208,7 @@ class Options(ProbeCase):
                 (["ram=RAM", "reads=both"], "option reads=both has a value"),
                 (["ram=RAM", "cache_ways=0"], "option cache_ways=0 has a value"),
                 (["ram=RAM", "cache_bytes=1000"], "option cache_bytes=1000 is not possible with 4 ways of 64 bytes"),
-                (["ram=RAM", "cache_bytes=1536"], "option cache_bytes=1536 is not possible with 8 ways of 64 bytes"),
+                (["ram=RAM", "cache_bytes=1536"], "option cache_bytes=1536 is not possible with 4 ways of 64 bytes"),
                 (["ram=RAM", "harts=2"], "option harts=2, but the machine has 1"),
                 (["ram=RAM", "elf=/dev/null"], "option elf=/dev/null is unusable"),
                 (["ram=RAM", "trace=/nonexistent/trace"], "option trace=/nonexistent/trace is unusable"),
