@@ -5,6 +5,7 @@
 #include "base.h"
 #include "buffer/buffer.h"
 #include "buffer/buffer_internal.h"
+#include "buffer/staged.h"
 #include "device_config.h"
 #include "keep_size.h"
 #include "logical_locks.h"
@@ -202,14 +203,15 @@ void space_close(struct ftl *ftl)
 	lt_lock_release(&ftl->space->lock, &node);
 }
 
-/* A sector in the pool's memory. */
+/* A sector in the pool's memory. The record of one in SLC says nothing: a fold may be reading it just now. */
 static void note_sector(const struct sector_pool *pool, const struct zone *zone, uint32_t at, bool keeps)
 {
 	uint32_t slot = at < zone->landed ? zone_slot(zone, at) : zone->landed_slot + at - zone->landed;
 	const uint8_t *memory = zone->buffer->memory[slot];
 	struct hz_oob oob = { .lpa = (uint32_t)(zone->start + at), .generation = zone->generation, .kind = HZ_OOB_DATA };
 
-	oob.flags = zone->buffer->oob[slot].flags;
+	if (at >= zone->landed || !staged_has(zone, at))
+		oob.flags = zone->buffer->oob[slot].flags;
 	if (is_lent(pool, memory))
 		pool->media->ops->keep(pool->media, (uint32_t)((size_t)(memory - pool->memory) >> HZ_SECTOR_SHIFT), keeps ? memory : NULL,
 				       &oob);
