@@ -32,9 +32,11 @@ class Vclock(unittest.TestCase):
         read = next(r for r in figures["io"] if r["operation"] == "random read")
         self.assertGreaterEqual(read["ios"], 400)
         self.assertAlmostEqual(sum(read["switches_by_cause"].values()), read["switches_per_io"], delta=0.1)
-        self.assertLess(read["switches_per_io"], 12)
-        self.assertLess(read["host_per_io"]["hand_overs"], 12)
-        self.assertLess(read["orders_per_io"], 30)
+        data = read["switches_by_cause"]["data"]  # of data that are not in a hart's cache, the default costs
+        self.assertLess(data, 24)
+        self.assertLess(read["switches_per_io"] - data, 12)
+        self.assertLess(read["host_per_io"]["hand_overs"] - data, 12)
+        self.assertLess(read["orders_per_io"], 65)
         self.assertGreaterEqual(read["host_per_io"]["bulk_bytes"], 2 * 4096) # copied to the host, and its checksum
 
 

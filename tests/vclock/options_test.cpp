@@ -84,7 +84,7 @@ TEST(Options, NumbersHaveARange)
 {
 	for (const Number &n : numbers) {
 		for (uint64_t value : {n.low, n.low + 1, n.high - 1, n.high}) {
-			const Parsed p({word(n.name, value)});
+			const Parsed p({"preset=free", word(n.name, value)});
 			ASSERT_TRUE(p.good) << p.told;
 			EXPECT_EQ(n.value(p.options), value) << n.name;
 		}
@@ -253,7 +253,7 @@ TEST(Options, PresetsHaveWhatWasMeasured)
 TEST(Options, TurnsNeedADispatcher)
 {
 	EXPECT_TRUE(Parsed({"arbiter=turns", "dispatch=4"}).good);
-	EXPECT_NE(Parsed({"arbiter=turns"}).told.find("arbiter=turns needs dispatch"), std::string::npos);
+	EXPECT_NE(Parsed({"preset=free", "arbiter=turns"}).told.find("arbiter=turns needs dispatch"), std::string::npos);
 	EXPECT_FALSE(Parsed({"arbiter=lottery", "dispatch=4"}).good);
 }
 
