@@ -63,7 +63,7 @@ def options(words=None):
     arguments.add_path(p, "--out", pathlib.Path("results/calibrate/clock.yml"), "FILE", "the file with the costs, for --device and --costs")
     arguments.add_config(p, "--device", "devices", None, "put the costs into this device: --out is a copy of it then")
     p.add_argument("--cpus", type=cpus_word, metavar="LIST", help="CPUs to measure, such as 0-3 or 0,2,4; default: one of each core that this process may use")
-    arguments.add_number(p, "--threads", 1, host.MOST_THREADS, str(host.MOST_THREADS), "at most so many of these CPUs")
+    arguments.add_number(p, "--threads", 1, host.MOST_THREADS, str(host.MOST_THREADS), "the most of these CPUs to use")
     arguments.add_number(p, "--repeats", 3, 1000, 15, "how often each figure is measured")
     arguments.add_names(p, "--cases", list(curves.CASES), ",".join(curves.CASES), "lock benchmarks")
     arguments.add_names(p, "--locks", curves.schema.excluding_lock_kinds(), ",".join(curves.KINDS), "kinds of locks")
@@ -121,7 +121,7 @@ def of_lines(answer):
 
 
 def of_span(answers_of_each):
-    """Cycles of one of so many: from the first thread's begin to the last one's end."""
+    """Cycles of one operation, of as many as all threads did: from the first thread's begin to the last one's end."""
     return lambda answer: answer.cycles(max(answer.results[1::2]) - min(answer.results[0::2])) / answers_of_each
 
 
@@ -166,14 +166,14 @@ def caches_of(cpus):
 
 # --- the lock curves ---
 def lock_words(cell, seed, turns, ticks_per_ms):
-    """As curves.words has them, with times of this host, and so many turns of its for each of the clock's."""
+    """The words of curves.words with times of this host; a turn of the clock's loop is this many turns of the host's."""
     kind, think, spread, section, lines, *_ = curves.words(cell, seed)
     think, spread, section = (max(1, round(turns * number)) for number in (think, spread, section))
     return [kind, think, spread, section, lines, int(WARM_MS * ticks_per_ms), int(WINDOW_MS * ticks_per_ms), seed]
 
 
 def lock_rate(ticks):
-    """Of answers that counted for so many ticks."""
+    """The figure of answers that took this many ticks in all."""
     def rate(answer):
         if answer.results[0] != 1:
             raise runs.StudyError("a lock did not exclude on this machine")
@@ -195,8 +195,8 @@ def waiting_cost(clock, figures, costs, remarks):
     if "handover" not in figures or "remote" not in costs or not figures["handover"].usable():
         remarks.append({"cost": "wake", "why": fit.TWO if "handover" not in figures else "the hand-over or `remote` is not usable", "kept": 0})
         return
-    told = clock.ask("handover", 2, [micro.HANDED])
-    costs["wake"] = fit.wake(figures["handover"].value, micro.figures({"core": [0] * 2 * len(micro.instructions()), "handover": told})["handover"])
+    answer = clock.ask("handover", 2, [micro.HANDED])
+    costs["wake"] = fit.wake(figures["handover"].value, micro.figures({"core": [0] * 2 * len(micro.instructions()), "handover": answer})["handover"])
 
 
 def measured_figures(machine, asked, architecture, progress):
