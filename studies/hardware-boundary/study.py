@@ -42,7 +42,7 @@ def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
     p.set_defaults(seeds=[1, 2, 3])
     arguments.add_number(p, "--workers", 2, 32, 8, "FTL workers, and host threads")
-    arguments.add_number(p, "--hil", 1, 16, 4, "harts of the host interface: one would be the limit of all")
+    arguments.add_number(p, "--hil", 1, 16, 4, "harts of the host interface")
     arguments.add_number(p, "--tsu", 1, 32, 8, "TSU harts")
     arguments.add_number(p, "--commands", 10, 100000, 300, "reads of each thread")
     arguments.add_update(p)
@@ -93,15 +93,15 @@ def summarize(results):
 WORDS = {"hil": "host interface", "tsu": "TSU", "worker": "workers"}
 
 
-def limit_of(busy):
+def busiest_of(busy):
     """What is busiest, in %. Workers that spin more than they do anything else are at their locks."""
     rest = {name: share for name, share in busy.items() if name != "locks"}
     name = max(rest, key=rest.get)
     return "locks" if busy["locks"] > 50 else WORDS.get(name, name)
 
 
-def limit(p):
-    return limit_of({name: 100 * share for name, share in {**p["busy"], "locks": p["spin"]}.items()})
+def busiest(p):
+    return busiest_of({name: 100 * share for name, share in {**p["busy"], "locks": p["spin"]}.items()})
 
 
 def best(points):
@@ -142,10 +142,10 @@ def rows(figure):
     def ratio(what, name):
         return f"{figure(f'{what}, {name}'):.2f} ± {figure(f'half of its interval: {what}, {name}'):.2f}"
     for name in scenarios():
-        limits = [limit_of({part: figure(f"{part} busy, {locks}, {name}") for part in (*scaling.ROLES, "link", "locks")}) for locks in ("one mcs", "fine mcs")]
-        yield (f"{name}: KIOPS with one MCS lock on {figure(f'harts, {name}'):.0f} harts; TAS, ticket lock over it; fine locks over it; limit with one lock, fine ones",
+        parts = [busiest_of({part: figure(f"{part} busy, {locks}, {name}") for part in (*scaling.ROLES, "link", "locks")}) for locks in ("one mcs", "fine mcs")]
+        yield (f"{name}: KIOPS with one MCS lock on {figure(f'harts, {name}'):.0f} harts; TAS, ticket lock over it; fine locks over it; busiest part with one lock, fine ones",
                "", f"{figure(f'mcs, one lock, {name}'):.0f}; {ratio('tas over mcs', name)}, {ratio('ticket over mcs', name)}; "
-               f"{ratio('fine locks over one', name)}; {limits[0]}, {limits[1]}")
+               f"{ratio('fine locks over one', name)}; {parts[0]}, {parts[1]}")
 
 
 def directions(figure):
@@ -155,14 +155,14 @@ def directions(figure):
     yield "one lock costs throughput where engines do it", figure("fine locks over one, as usual") > 1
 
 
-HEADER = ["", "all harts", "one mcs lock, KIOPS", "best kind of one lock", "fine locks over one", "limit with one lock", "with fine locks"]
+HEADER = ["", "all harts", "one mcs lock, KIOPS", "best kind of one lock", "fine locks over one", "busiest part with one lock", "with fine locks"]
 
 
 def table(measured):
     for name, found in by_scenario(measured).items():
         gain, speed = over(found, "fine mcs"), Interval(found["one mcs"]["kiops_by_seed"])
         yield [name, found["one mcs"]["harts"], f"{speed.mean:.0f} ± {speed.half:.0f}", best(found), f"{gain.mean:.2f} ± {gain.half:.2f}",
-               limit(found["one mcs"]), limit(found["fine mcs"])]
+               busiest(found["one mcs"]), busiest(found["fine mcs"])]
 
 
 def show(measured):
@@ -190,8 +190,8 @@ def derived(_, measured):
         if proven(usual) - proven(points):
             out.append(f"{name}: the kinds of one lock rank {best(points)}, usually {best(usual)}.")
         for locks, words in (("one mcs", "one lock"), ("fine mcs", "fine locks")):
-            if limit(points[locks]) != limit(usual[locks]):
-                out.append(f"{name}: with {words} the limit is {limit(points[locks])}, usually {limit(usual[locks])}.")
+            if busiest(points[locks]) != busiest(usual[locks]):
+                out.append(f"{name}: with {words} the busiest part is {busiest(points[locks])}, usually {busiest(usual[locks])}.")
     return {"conclusions": out or ["No conclusion depends on what was changed."]}
 
 
