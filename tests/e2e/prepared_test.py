@@ -45,6 +45,13 @@ class Prepared(unittest.TestCase):
         self.cache = self.folder / "cache"
         self.runs = 0
 
+    def test_flash_is_at_rest_when_measurement_begins(self):
+        reads = self.workload("mapping: direct\nthreads: 2\ncommon: {read_ratio: 1.0, pattern: sequential, prefill: 0.3, block: 64 KiB, total_ops: 100}\n")
+        self.called("run", "--device", "small", "--workload", reads, "--out", self.folder / "out")
+        causes = json.loads((self.folder / "out" / "result.json").read_text())["nand"]["by_cause"]
+        self.assertEqual({name: of["programs"] for name, of in causes.items() if of["programs"]}, {}, "what the preparation wrote is not measured")
+        self.assertGreater(causes["host"]["reads"], 0)
+
     def tearDown(self):
         self.temporary.cleanup()
 
