@@ -171,10 +171,10 @@ protected:
 		hz::AdminResult answer{};
 		bench_.reset_zones();
 		auto queue = bench_.controller().create_queue(2, {.depth = 16}), brake = bench_.controller().create_queue(3, {.depth = 16});
-		const hz_queue_clock &clock = bench_.region().queue_clock(3);
+		const hz_queue_clock &clock = bench_.region().queue_clock(2);
 		queue->open(0);
 		brake->open(0);
-		while (!host_ns(clock))
+		while (!host_ns(clock)) // the brake may be seen only once this queue has moved (protocol/shm.h)
 			std::this_thread::yield();
 		const uint64_t start = host_ns(clock) + 10000;
 		for (uint32_t i = 0; i < 8; i++) {
