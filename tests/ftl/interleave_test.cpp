@@ -171,7 +171,8 @@ TEST_P(InterleavedZones, ImplicitlyOpenedZonesMakeRoomForEveryone)
 		}
 		lt_host_run_until_idle();
 		for (auto &command : commands)
-			ASSERT_TRUE(command->done && command->status() == 0) << command->status() << " at zone " << command->req.lba / rig.shape.zone_size_sectors;
+			ASSERT_TRUE(command->done && command->status() == 0)
+				<< command->status() << " at zone " << command->req.lba / rig.shape.zone_size_sectors;
 		EXPECT_EQ(rig.check(), "");
 	});
 }

@@ -225,14 +225,16 @@ protected:
 		unsigned id;
 		nvme_queue_priority priority;
 	};
-	static std::vector<uint64_t> order(unsigned hils, const std::vector<Sender> &senders, uint32_t arbitration, uint32_t cc, unsigned commands = 24)
+	static std::vector<uint64_t> order(unsigned hils, const std::vector<Sender> &senders, uint32_t arbitration, uint32_t cc,
+					   unsigned commands = 24)
 	{
 		Rig rig({.inflight = hils, .hils = hils});
 		rig.enable(16, cc);
 		rig.set_feature(NVME_FEAT_ARBITRATION, arbitration);
 		std::vector<Rig::Queue> queues;
 		for (auto &sender : senders)
-			queues.push_back(rig.make_queue(sender.id + hils - 1, 64, 0, NVME_QUEUE_CONTIGUOUS | sender.priority << NVME_QPRIO_SHIFT));
+			queues.push_back(
+				rig.make_queue(sender.id + hils - 1, 64, 0, NVME_QUEUE_CONTIGUOUS | sender.priority << NVME_QPRIO_SHIFT));
 		for (auto &queue : queues) {
 			rig.clock(queue.id).turnaround_ns = 1000000000; // the answers have no reader here
 			for (unsigned i = 0; i < commands; i++)
@@ -248,7 +250,10 @@ protected:
 		return fetched;
 	}
 	// How many of the first `among` commands come from queue `id`.
-	static long of(const std::vector<uint64_t> &order, uint64_t id, long among) { return std::count(order.begin(), order.begin() + among, id); }
+	static long of(const std::vector<uint64_t> &order, uint64_t id, long among)
+	{
+		return std::count(order.begin(), order.begin() + among, id);
+	}
 	static constexpr uint32_t weighted = NVME_CC_AMS_WEIGHTED << NVME_CC_AMS_SHIFT;
 	static constexpr uint32_t weights = 3u << 24 | 1u << 16 | 0u << 8; // 0's based: high 4, medium 2, low 1
 };

@@ -117,7 +117,7 @@ enum {
 
 static const struct feature table[FEATURES] = {
 	[NVME_FEAT_ARBITRATION] = { true, true, true, 0, 0xffffff07 }, /* burst, and weights for weighted round robin */
-	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, false, 0, 0 }, /* one power state, for any workload: nothing to save */
+	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, false, 0, 0 },    /* one power state, for any workload: nothing to save */
 	[NVME_FEAT_TEMPERATURE_THRESHOLD] = { true, false, false, OVER_NEVER, 0 },
 	[NVME_FEAT_ERROR_RECOVERY] = { true, false, false, 0, 0 }, /* no time limit of retries */
 	[NVME_FEAT_VOLATILE_WRITE_CACHE] = { true, true, true, 1, 1 },

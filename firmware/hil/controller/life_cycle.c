@@ -13,7 +13,8 @@ enum { DOORBELL_END = NVME_REG_DOORBELLS + QUEUES * 8 };
 enum { READY_TIMEOUT = 40 };
 static const uint64_t cap = (uint64_t)(HZ_MAX_QUEUE_DEPTH - 1) << NVME_CAP_MQES | 1ull << NVME_CAP_CQR |
 			    (uint64_t)READY_TIMEOUT << NVME_CAP_TO | 1ull << NVME_CAP_CRMS |
-			    (uint64_t)NVME_CAP_AMS_WEIGHTED << NVME_CAP_AMS | (uint64_t)(NVME_CAP_CSS_NVM | NVME_CAP_CSS_CSI) << NVME_CAP_CSS;
+			    (uint64_t)NVME_CAP_AMS_WEIGHTED << NVME_CAP_AMS |
+			    (uint64_t)(NVME_CAP_CSS_NVM | NVME_CAP_CSS_CSI) << NVME_CAP_CSS;
 
 static uint64_t read_register(const struct hil *hil, uint32_t offset)
 {
@@ -127,9 +128,11 @@ static bool settings_possible(const struct hil *hil)
 void life_order(struct hil *hil)
 {
 	const struct fetch *fetch = &hil->group.fetch;
-	struct relay_settings settings = {
-		.sectors = fetch->sectors, .arbitration = fetch->arbitration, .weighted = fetch->weighted, .served = fetch_served(fetch), .write_cache = fetch->limits[0].write_cache
-	};
+	struct relay_settings settings = { .sectors = fetch->sectors,
+					   .arbitration = fetch->arbitration,
+					   .weighted = fetch->weighted,
+					   .served = fetch_served(fetch),
+					   .write_cache = fetch->limits[0].write_cache };
 
 	relays_order(&hil->relays, &hil->life, settings);
 }

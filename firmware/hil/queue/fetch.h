@@ -35,11 +35,11 @@ struct fetch {
 	uint64_t sectors[HZ_MAX_NAMESPACES];                    /* as in limits */
 	const struct io_limits *of_nsid[HZ_MAX_NAMESPACES + 1]; /* [0]: for numbers without a namespace; the decoder refuses them */
 	struct fetch_turn turn[NVME_QPRIOS];                    /* of the queues of each priority; round robin: the first, of all queues */
-	uint32_t arbitration;                                   /* feature 01h: the burst, and from bit 8 on the weights low, medium, high */
-	bool weighted;                                          /* weighted round robin with urgent class (CC.AMS) */
-	unsigned priority;                                      /* weighted: whose turn it is, of high, medium, low */
-	unsigned priority_left;                                 /* commands that these queues may still send */
-	struct fetch_abort *abort;                              /* its command waits to be fetched; NULL: none does */
+	uint32_t arbitration;      /* feature 01h: the burst, and from bit 8 on the weights low, medium, high */
+	bool weighted;             /* weighted round robin with urgent class (CC.AMS) */
+	unsigned priority;         /* weighted: whose turn it is, of high, medium, low */
+	unsigned priority_left;    /* commands that these queues may still send */
+	struct fetch_abort *abort; /* its command waits to be fetched; NULL: none does */
 };
 
 /* queues is initialized; all objects passed by pointer must outlive it, limits[namespaces] are copied. */

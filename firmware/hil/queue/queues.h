@@ -148,7 +148,8 @@ struct queues {
 	uint64_t ready_mask;  /* a command may be fetched now */
 	uint64_t parked_mask; /* the completion queue has parked completions */
 	bool admin_wanted;    /* admin commands or late answers wait for their turn */
-	lt_word of_priority[NVME_QPRIOS]; /* weighted round robin: the queues of each enum nvme_queue_priority; written by the first HIL hart */
+	lt_word of_priority
+		[NVME_QPRIOS]; /* weighted round robin: the queues of each enum nvme_queue_priority; written by the first HIL hart */
 	struct host_view *view;
 	struct host *host;
 	const struct queue_client *client;

@@ -70,9 +70,8 @@ void LocalControl::enable(nvme_cc_ams arbitration)
 	link_.write32(NVME_REG_AQA, (AdminQueue::depth - 1) | (AdminQueue::depth - 1) << NVME_AQA_ACQS_SHIFT);
 	link_.write64(NVME_REG_ASQ, sq);
 	link_.write64(NVME_REG_ACQ, cq);
-	link_.write32(NVME_REG_CC,
-		      NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | arbitration << NVME_CC_AMS_SHIFT | 6u << NVME_CC_IOSQES_SHIFT |
-			      4u << NVME_CC_IOCQES_SHIFT);
+	link_.write32(NVME_REG_CC, NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | arbitration << NVME_CC_AMS_SHIFT |
+					   6u << NVME_CC_IOSQES_SHIFT | 4u << NVME_CC_IOCQES_SHIFT);
 	wait_status(NVME_CSTS_RDY, NVME_CSTS_RDY, "become ready");
 	enabled_ = true;
 	nvme_sqe sqe{};
@@ -139,7 +138,7 @@ void LocalControl::create_pair(const QueueGrant &grant, const QueueOptions &opti
 	try {
 		require_success("Create I/O Submission Queue",
 				admin(queue_command(NVME_ADMIN_CREATE_SQ, cdw10, grant.memory,
-					    NVME_QUEUE_CONTIGUOUS | options.priority << NVME_QPRIO_SHIFT | grant.qid << 16)));
+						    NVME_QUEUE_CONTIGUOUS | options.priority << NVME_QPRIO_SHIFT | grant.qid << 16)));
 	} catch (const NvmeError &) {
 		require_success("Delete I/O Completion Queue", queue_.run(queue_command(NVME_ADMIN_DELETE_CQ, grant.qid), admin_limit));
 		throw;
