@@ -69,6 +69,7 @@ enum hz_namespace_state {
 	HZ_NAMESPACE_FREE,     /* … are gone */
 	/* Attached. A Format NVM has begun and not ended: its data may still be there, and no command reaches them. */
 	HZ_NAMESPACE_FORMATTING,
+	HZ_NAMESPACE_ERASING, /* the same by one that erases user data */
 };
 struct hz_nand_namespaces {
 	uint32_t checksum; /* of the rest of the record */

@@ -163,15 +163,27 @@ static void answer_change(struct hil *hil, uint16_t status, uint32_t dw0)
 	life_step(hil);
 }
 
+static uint32_t format_field(const struct nvme_sqe *sqe, enum nvme_format_field first, uint32_t mask) { return sqe->cdw10 >> first & mask; }
+
+static bool erases(const struct hil *hil, uint32_t number)
+{
+	if (hil->change.why == WIPE_RESUMES)
+		return hil->namespaces.slot[number].state == HZ_NAMESPACE_ERASING;
+	return hil->change.why == WIPE_FORMATS && format_field(&hil->change.sqe, NVME_FORMAT_SES, 7) == NVME_FORMAT_USER_DATA;
+}
+
 /* Commands fetched before belong to an ended life of this namespace, at any later time. */
 static void begin_wipe(struct hil *hil, uint32_t number)
 {
+	enum hz_namespace_state state = erases(hil, number) ? HZ_NAMESPACE_ERASING : HZ_NAMESPACE_FORMATTING;
+
 	hil->change.number = number;
 	hil->change.step = 0;
+	hil->change.erases = state == HZ_NAMESPACE_ERASING;
 	hil->change.all_conventional = (struct nvme_dsm_range){ .nlb = (uint32_t)hil->namespaces.slot[number].conventional };
 	hil->life.number++;
 	self_test_drop(hil, number, hil->change.why == WIPE_DELETES ? NVME_SELF_TEST_REMOVED : NVME_SELF_TEST_FORMATTED);
-	set_namespace_state(hil, number, hil->change.why == WIPE_DELETES ? HZ_NAMESPACE_DELETED : HZ_NAMESPACE_FORMATTING);
+	set_namespace_state(hil, number, hil->change.why == WIPE_DELETES ? HZ_NAMESPACE_DELETED : state);
 	wipe_on(hil);
 }
 
@@ -249,6 +261,13 @@ static void wipe_on(struct hil *hil)
 		change->step++;
 		ask_ftl(hil, FTL_FLUSH, 0);
 		break;
+	case 5:
+		change->step++;
+		if (change->erases) {
+			ask_ftl(hil, FTL_ERASE, 0);
+			break;
+		}
+		/* fall through */
 	default: end_wipe(hil);
 	}
 }
@@ -358,15 +377,13 @@ uint16_t admin_namespace_management(struct hil *hil, const struct nvme_sqe *sqe,
 
 /* --- format --- */
 
-static uint32_t format_field(const struct nvme_sqe *sqe, enum nvme_format_field first, uint32_t mask) { return sqe->cdw10 >> first & mask; }
-
-/* The one format: 4 KiB, with protection information as configured, in the last bytes of separate metadata. No secure erase: stale
- * copies of user data stay in flash until their superblocks are erased, and there is no key to change. */
+/* The one format: 4 KiB, with protection information as configured, in the last bytes of separate metadata. Without an erase
+ * stale copies of user data stay in flash until their superblocks are erased; there is no key to change. */
 static uint16_t check_format(const struct hil *hil, const struct nvme_sqe *sqe)
 {
 	uint32_t protection = hil->cfg->protection == HZ_PROTECTION_TYPE1 ? NVME_DPS_TYPE1 : 0;
 
-	if (format_field(sqe, NVME_FORMAT_SES, 7) != NVME_FORMAT_NO_ERASE)
+	if (format_field(sqe, NVME_FORMAT_SES, 7) > NVME_FORMAT_USER_DATA)
 		return BAD_FIELD;
 	if (format_field(sqe, NVME_FORMAT_LBAFL, 15) || format_field(sqe, NVME_FORMAT_LBAFU, 3) ||
 	    format_field(sqe, NVME_FORMAT_PI, 7) != protection)

@@ -35,10 +35,13 @@ static inline struct namespace_slot *namespace_slot(struct namespace_table *tabl
 {
 	return nsid - 1 < table->count ? &table->slot[nsid - 1] : NULL;
 }
-static inline bool namespace_is_formatting(const struct namespace_slot *slot) { return slot->state == HZ_NAMESPACE_FORMATTING; }
+static inline bool namespace_is_formatting(const struct namespace_slot *slot) 
+{
+	return slot->state == HZ_NAMESPACE_FORMATTING || slot->state == HZ_NAMESPACE_ERASING;
+}
 static inline bool namespace_is_attached(const struct namespace_slot *slot)
 {
-	return slot->state == HZ_NAMESPACE_ATTACHED || slot->state == HZ_NAMESPACE_FORMATTING;
+	return slot->state == HZ_NAMESPACE_ATTACHED || namespace_is_formatting(slot);
 }
 static inline bool namespace_exists(const struct namespace_slot *slot)
 {
@@ -61,8 +64,8 @@ void namespaces_list_changed(struct namespace_table *table, bool take, uint32_t 
  *
  * A namespace has a slot, a window from the configuration: a creation takes a free slot. A deletion ends the host's commands, as a
  * controller reset does, and then releases everything in its FTL; until that is done the slot stays DELETED, and a creation there does
- * it first. A format does the same with a namespace that stays; until it is done the slot is FORMATTING, and after a power cut the next
- * enabling of the controller does it first. */
+ * it first. A format does the same with a namespace that stays, and, if it is to, erases its user data; until it is done the slot is
+ * FORMATTING, or ERASING, and after a power cut the next enabling of the controller does it first. */
 
 enum namespace_wipe { WIPE_DELETES, WIPE_FORMATS, WIPE_RESUMES /* formats, for no command */ };
 struct namespace_change {
@@ -71,6 +74,7 @@ struct namespace_change {
 	struct nvme_sqe sqe; /* the command */
 	uint32_t number;     /* of the namespace being wiped */
 	uint32_t step;
+	bool erases;         /* its user data */
 	uint64_t sectors; /* of its successor; 0: none */
 	struct ftl_request req;
 	struct nvme_dsm_range all_conventional;
