@@ -96,6 +96,22 @@ static enum erase_verdict bury_zones(struct ftl_worker *self, struct ftl_request
 	return all ? ERASE_NEXT : ERASE_LATER;
 }
 
+/* A map in flash counts dead sectors of backing zones when its log ends in its tables. */
+static enum erase_verdict begin_map(struct ftl_worker *self, struct ftl_request *req)
+{
+	(void)req;
+	if (!rest_is_quiet(self->ftl))
+		return ERASE_LATER;
+	l2p_checkpoint_now(self);
+	return ERASE_NEXT;
+}
+
+static enum erase_verdict await_quiet(struct ftl_worker *self, struct ftl_request *req)
+{
+	(void)req;
+	return rest_is_quiet(self->ftl) ? ERASE_NEXT : ERASE_LATER;
+}
+
 static enum erase_verdict reset_backing(struct ftl_worker *self, struct ftl_request *req)
 {
 	return conv_purge(self, &io_of(req)->cursor) ? ERASE_NEXT : ERASE_LATER;
@@ -108,8 +124,6 @@ static enum erase_verdict begin_log(struct ftl_worker *self, struct ftl_request 
 {
 	ppa_t at = 0;
 
-	if (!rest_is_quiet(self->ftl))
-		return ERASE_LATER;
 	while (slc_sweep(self, 0, HZ_MAX_LBAS - 1, &at))
 		;
 	io_of(req)->epoch = sequence_take(self->ftl, 1);
@@ -181,6 +195,7 @@ static enum erase_verdict erase_superblocks(struct ftl_worker *self, struct ftl_
 	struct ftl *ftl = self->ftl;
 	struct ftl_io *io = io_of(req);
 
+	superblocks_kick(self); /* a mount leaves its dirty ones for the next one that wants them */
 	for (; io->cursor < ftl->shape.slc_superblocks + ftl->shape.normal_superblocks; io->cursor++, io->done = 0) {
 		bool retired;
 		enum erase_verdict verdict = look_at_superblock(ftl, io->cursor, &retired);
@@ -196,7 +211,8 @@ static enum erase_verdict erase_superblocks(struct ftl_worker *self, struct ftl_
 /* --- step by step --- */
 
 typedef enum erase_verdict erase_step_fn(struct ftl_worker *self, struct ftl_request *req);
-static erase_step_fn *const steps[] = { bury_zones, reset_backing, bury_zones, begin_log, collect_log, erase_superblocks };
+static erase_step_fn *const steps[] = { begin_map, await_quiet, bury_zones,  reset_backing,    bury_zones,
+					await_quiet, begin_log,   collect_log, erase_superblocks };
 
 void erase_run(struct ftl_worker *self, struct ftl_request *req)
 {
