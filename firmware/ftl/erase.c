@@ -211,7 +211,7 @@ static enum erase_verdict erase_superblocks(struct ftl_worker *self, struct ftl_
 /* --- step by step --- */
 
 typedef enum erase_verdict erase_step_fn(struct ftl_worker *self, struct ftl_request *req);
-static erase_step_fn *const steps[] = { begin_map, await_quiet, bury_zones,  reset_backing,    bury_zones,
+static erase_step_fn *const steps[] = { begin_map,   await_quiet, bury_zones,  reset_backing,    bury_zones,
 					await_quiet, begin_log,   collect_log, erase_superblocks };
 
 void erase_run(struct ftl_worker *self, struct ftl_request *req)

@@ -61,7 +61,7 @@ const CommandCase format_cases[] = {
 	{"FormatWithProtection", NVME_INVALID_FORMAT, format(NVME_DPS_TYPE1 << NVME_FORMAT_PI)},
 	{"FormatWithReservedProtection", NVME_INVALID_FORMAT, format(7 << NVME_FORMAT_PI)},
 	{"FormatWithExtendedMetadataOfNoBytes", NVME_SUCCESS, format(1 << NVME_FORMAT_MSET)},
-	{"FormatWithUserDataErase", NVME_INVALID_FIELD, format(NVME_FORMAT_USER_DATA << NVME_FORMAT_SES)},
+	{"FormatWithUserDataErase", NVME_SUCCESS, format(NVME_FORMAT_USER_DATA << NVME_FORMAT_SES)},
 	{"FormatWithCryptographicErase", NVME_INVALID_FIELD, format(NVME_FORMAT_CRYPTO << NVME_FORMAT_SES)},
 	{"FormatWithReservedErase", NVME_INVALID_FIELD, format(3 << NVME_FORMAT_SES)},
 };

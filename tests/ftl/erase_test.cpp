@@ -117,7 +117,10 @@ void shared(hz_device_config &cfg) { share_memory(cfg, 60); }
 void narrow(hz_device_config &cfg) { use_planes(cfg, 2); }
 void guarded(hz_device_config &cfg) { protect_memory(cfg, 40, 30); }
 void idle(hz_device_config &cfg) { cfg.buffer_idle_ns = 200000, cfg.slc_program_sectors = 2, cfg.slc_gc = HZ_GC_FIFO; }
-void by_zone(hz_device_config &cfg) { use_slots(cfg, 30, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_UNIT), cfg.l2p_kind = HZ_L2P_KIND_ZONE, cfg.l2p_zone_log = 1; }
+void by_zone(hz_device_config &cfg)
+{
+	use_slots(cfg, 30, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_UNIT), cfg.l2p_kind = HZ_L2P_KIND_ZONE, cfg.l2p_zone_log = 1;
+}
 hz_device_config mixed() { return mapped_conventional_config(); }
 hz_device_config block() { return conventional_config(true); }
 hz_device_config mapped_block() { return mapped_conventional_config(true); }

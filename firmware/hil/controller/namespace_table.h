@@ -35,7 +35,7 @@ static inline struct namespace_slot *namespace_slot(struct namespace_table *tabl
 {
 	return nsid - 1 < table->count ? &table->slot[nsid - 1] : NULL;
 }
-static inline bool namespace_is_formatting(const struct namespace_slot *slot) 
+static inline bool namespace_is_formatting(const struct namespace_slot *slot)
 {
 	return slot->state == HZ_NAMESPACE_FORMATTING || slot->state == HZ_NAMESPACE_ERASING;
 }
@@ -74,7 +74,7 @@ struct namespace_change {
 	struct nvme_sqe sqe; /* the command */
 	uint32_t number;     /* of the namespace being wiped */
 	uint32_t step;
-	bool erases;         /* its user data */
+	bool erases;      /* its user data */
 	uint64_t sectors; /* of its successor; 0: none */
 	struct ftl_request req;
 	struct nvme_dsm_range all_conventional;
