@@ -283,4 +283,47 @@ TEST(Namespaces, AnEraseTakesFlashTimeAndOutlastsAPowerCut)
 	}
 }
 
+// All namespaces at once; power goes while it runs, and the next start begins it again.
+TEST(Namespaces, ASanitizeOutlastsAPowerCut)
+{
+	const Image image;
+	hz::MachineOptions options = four_channels();
+	options.nand_image = image.path;
+	auto state = [](Start &device) {
+		nvme_sanitize_log log;
+		const auto page = device.controller.log_page(NVME_LOG_SANITIZE, sizeof(log));
+		std::memcpy(&log, page.data(), sizeof(log));
+		return log.sstat;
+	};
+	{
+		Start device(options);
+		for (uint32_t nsid = 1; nsid <= 4; nsid++)
+			device.write(nsid, 1);
+		device.shut_down();
+	}
+	options.power_cut_op = 10;
+	try {
+		Start device(options);
+		nvme_sqe sqe{};
+		sqe.opcode = NVME_ADMIN_SANITIZE;
+		sqe.cdw10 = NVME_SANITIZE_BLOCK_ERASE;
+		device.controller.require("Sanitize", sqe);
+		while (state(device) == NVME_SANITIZE_RUNS)
+			;
+		ADD_FAILURE() << "no power cut";
+	} catch (const std::exception &) {
+	}
+	options.power_cut_op = 0;
+	Start device(options);
+	for (int i = 0; i < 100000 && state(device) == NVME_SANITIZE_RUNS; i++)
+		;
+	EXPECT_EQ(state(device), NVME_SANITIZE_DONE);
+	for (uint32_t nsid = 1; nsid <= 4; nsid++) {
+		EXPECT_EQ(device.read(nsid), zeros);
+		device.write(nsid, 2);
+		EXPECT_EQ(device.read(nsid), device.block(nsid, 2));
+	}
+	device.shut_down();
+}
+
 } // namespace e2e

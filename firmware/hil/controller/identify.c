@@ -79,6 +79,7 @@ static void identify_controller(struct hil *hil, void *page)
 	put_bytes(id->unvmcap, namespaces_sectors(&hil->namespaces, 0, true));
 	id->edstt = (uint16_t)(1 + (namespaces_sectors(&hil->namespaces, 0, false) << HZ_SECTOR_SHIFT >> 30) / 60); /* 1 GiB a second */
 	id->dsto = NVME_DSTO_ONE_TEST;
+	id->sanicap = sanitize_capabilities();
 	id->nsetidmax = (uint16_t)nvm_sets(&hil->namespaces);
 	id->endgidmax = HIL_ENDURANCE_GROUP;
 	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_WRITE_UNCORRECTABLE | NVME_ONCS_VERIFY | NVME_ONCS_DATASET_MANAGEMENT |

@@ -167,10 +167,19 @@ static uint32_t format_field(const struct nvme_sqe *sqe, enum nvme_format_field 
 
 static bool erases(const struct hil *hil, uint32_t number)
 {
+	if (hil->change.why == WIPE_SANITIZES)
+		return true;
 	if (hil->change.why == WIPE_RESUMES)
 		return hil->namespaces.slot[number].state == HZ_NAMESPACE_ERASING;
 	return hil->change.why == WIPE_FORMATS && format_field(&hil->change.sqe, NVME_FORMAT_SES, 7) == NVME_FORMAT_USER_DATA;
 }
+
+static const enum nvme_self_test_end test_ends[] = {
+	[WIPE_DELETES] = NVME_SELF_TEST_REMOVED,
+	[WIPE_FORMATS] = NVME_SELF_TEST_FORMATTED,
+	[WIPE_RESUMES] = NVME_SELF_TEST_FORMATTED,
+	[WIPE_SANITIZES] = NVME_SELF_TEST_SANITIZED,
+};
 
 /* Commands fetched before belong to an ended life of this namespace, at any later time. */
 static void begin_wipe(struct hil *hil, uint32_t number)
@@ -182,8 +191,11 @@ static void begin_wipe(struct hil *hil, uint32_t number)
 	hil->change.erases = state == HZ_NAMESPACE_ERASING;
 	hil->change.all_conventional = (struct nvme_dsm_range){ .nlb = (uint32_t)hil->namespaces.slot[number].conventional };
 	hil->life.number++;
-	self_test_drop(hil, number, hil->change.why == WIPE_DELETES ? NVME_SELF_TEST_REMOVED : NVME_SELF_TEST_FORMATTED);
-	set_namespace_state(hil, number, hil->change.why == WIPE_DELETES ? HZ_NAMESPACE_DELETED : state);
+	self_test_drop(hil, number, test_ends[hil->change.why]);
+	if (hil->change.why == WIPE_SANITIZES)
+		life_order(hil);
+	else
+		set_namespace_state(hil, number, hil->change.why == WIPE_DELETES ? HZ_NAMESPACE_DELETED : state);
 	wipe_on(hil);
 }
 
@@ -201,6 +213,7 @@ static bool wants_wipe(const struct namespace_slot *slot, enum namespace_wipe wh
 	switch (why) {
 	case WIPE_DELETES: return namespace_exists(slot);
 	case WIPE_FORMATS: return namespace_is_attached(slot);
+	case WIPE_SANITIZES: return true;
 	default: return namespace_is_formatting(slot);
 	}
 }
@@ -215,10 +228,25 @@ static bool wipe_next(struct hil *hil)
 	return false;
 }
 
+static void end_sanitized_slot(struct hil *hil)
+{
+	bool good = hil->change.step != UINT32_MAX;
+
+	if (good && wipe_next(hil))
+		return;
+	hil->change.busy = false;
+	sanitize_ended(hil, good);
+	life_step(hil);
+}
+
 static void end_wipe(struct hil *hil)
 {
 	struct namespace_change *change = &hil->change;
 
+	if (change->why == WIPE_SANITIZES) {
+		end_sanitized_slot(hil);
+		return;
+	}
 	if (change->step == UINT32_MAX) {
 		answer_change(hil, change->req.status, 0);
 		return;
@@ -417,7 +445,50 @@ void namespaces_resume_formats(struct hil *hil)
 	const struct nvme_sqe all = { .cid = UINT16_MAX, .nsid = NVME_NSID_ALL };
 	struct admin_result result;
 
-	begin_wipes(hil, &all, WIPE_RESUMES, &result);
+	if (!hil->change.busy)
+		begin_wipes(hil, &all, WIPE_RESUMES, &result);
+}
+
+/* --- sanitize --- */
+
+enum { WIPE_STEPS = 6 };
+
+void namespaces_sanitize(struct hil *hil)
+{
+	const struct nvme_sqe all = { .cid = UINT16_MAX, .nsid = NVME_NSID_ALL };
+	struct admin_result result;
+
+	begin_wipes(hil, &all, WIPE_SANITIZES, &result);
+}
+
+uint32_t namespaces_sanitized(const struct hil *hil)
+{
+	uint32_t step = hil->change.step ? hil->change.step - 1 : 0; /* the one under way */
+
+	return ((hil->change.number * WIPE_STEPS + step) << 16) / (hil->namespaces.count * WIPE_STEPS);
+}
+
+void namespaces_are_sanitized(struct hil *hil)
+{
+	for (uint32_t i = 0; i < hil->namespaces.count; i++) {
+		const struct namespace_slot *slot = &hil->namespaces.slot[i];
+
+		if (namespace_is_formatting(slot))
+			set_namespace_state(hil, i, HZ_NAMESPACE_ATTACHED);
+		else if (slot->state == HZ_NAMESPACE_DELETED)
+			set_namespace_state(hil, i, HZ_NAMESPACE_FREE);
+	}
+}
+
+void namespaces_serve(struct hil *hil, uint8_t sanitize)
+{
+	hil->group.fetch.sanitize = sanitize;
+	for (uint32_t i = 0; i < hil->namespaces.count; i++) {
+		const struct namespace_slot *slot = &hil->namespaces.slot[i];
+
+		fetch_set_namespace(&hil->group.fetch, i, slot->sectors, namespace_is_attached(slot), namespace_is_formatting(slot));
+	}
+	life_order(hil);
 }
 
 /* --- attachment --- */
