@@ -142,17 +142,23 @@ static const struct io_limits *limits_for(const struct fetch *fetch, uint32_t ns
 	return fetch->of_nsid[nsid <= fetch->namespaces ? nsid : 0];
 }
 
+/* The queue's last command has been taken, and was refused by the decoder. */
+static uint16_t sanitize_status(const struct fetch *fetch, const struct submission_queue *sq)
+{
+	if (sq->ring[(sq->head ? sq->head : sq->depth) - 1].opcode == NVME_IO_FLUSH)
+		return NVME_SUCCESS;
+	return fetch->sanitize == FETCH_SANITIZE_RUNS ? NVME_SANITIZE_IN_PROGRESS : NVME_SANITIZE_FAILED;
+}
+
 /* The decoder knows only that a namespace being formatted or sanitized is not served, and that a command to be aborted is none. */
-static __attribute__((noinline)) void refuse(struct fetch *fetch, struct command *command, const struct io_limits *limits, uint8_t opcode)
+static __attribute__((noinline)) void refuse(struct fetch *fetch, struct command *command, const struct io_limits *limits)
 {
 	struct fetch_abort *abort = fetch->abort && fetch->abort->taken ? fetch->abort : NULL;
 
 	if (abort)
 		command->req.status = NVME_ABORT_REQUESTED;
 	else if (fetch->sanitize)
-		command->req.status = opcode == NVME_IO_FLUSH                  ? NVME_SUCCESS
-				      : fetch->sanitize == FETCH_SANITIZE_RUNS ? NVME_SANITIZE_IN_PROGRESS
-									       : NVME_SANITIZE_FAILED;
+		command->req.status = sanitize_status(fetch, command->sq);
 	else if (limits->formatting && command->req.status == (NVME_INVALID_FIELD | NVME_DNR))
 		command->req.status = NVME_FORMAT_IN_PROGRESS;
 	completion_end(command);
@@ -178,7 +184,7 @@ static void fetch_one(struct fetch *fetch)
 	if (limits->protection != HZ_PROTECTION_NONE && !command->req.status)
 		command->req.status = io_protect(&limits->bus, &sqe, &command->req);
 	if (command->req.status) {
-		refuse(fetch, command, limits, sqe.opcode);
+		refuse(fetch, command, limits);
 		return;
 	}
 	command->req.queue = (uint8_t)sq->id;

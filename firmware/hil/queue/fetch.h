@@ -34,8 +34,8 @@ struct fetch {
 	unsigned turn;                                          /* bit of queues.ready_mask for the next turn */
 	unsigned burst_left;                                    /* commands that the queue at `turn` may still send */
 	uint32_t burst;                                         /* feature 01h: 2^burst commands in a row, 7 without limit */
-	uint8_t sanitize;                                       /* enum fetch_sanitize */
 	struct fetch_abort *abort;                              /* its command waits to be fetched; NULL: none does */
+	uint8_t sanitize;                                       /* enum fetch_sanitize */
 };
 
 /* queues is initialized; all objects passed by pointer must outlive it, limits[namespaces] are copied. */
