@@ -40,7 +40,7 @@ struct Admin : testing::Test {
 
 TEST_F(Admin, EveryUnknownOpcodeIsInvalid)
 {
-	const uint8_t known[] = {0, 1, 2, 4, 5, 6, 8, 9, 0xa, 0xc, 0xd, 0x14, 0x15, 0x7c, 0x80, 0xc0};
+	const uint8_t known[] = {0, 1, 2, 4, 5, 6, 8, 9, 0xa, 0xc, 0xd, 0x14, 0x15, 0x7c, 0x80, 0x84, 0xc0};
 	for (unsigned opcode = 0; opcode < 256; opcode++)
 		if (!std::count(std::begin(known), std::end(known), opcode)) {
 			EXPECT_EQ(rig.status_of(admin_sqe(static_cast<uint8_t>(opcode))), dnr(NVME_INVALID_OPCODE)) << opcode;
@@ -228,7 +228,9 @@ TEST_F(Admin, Features)
 	EXPECT_EQ(set(NVME_FEAT_POWER_MANAGEMENT, 0).status, 0);
 	EXPECT_EQ(set(NVME_FEAT_POWER_MANAGEMENT, 0x20).status, bad_field) << "a workload hint would change nothing";
 	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 7).status, 0);
-	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 1 << 8).status, bad_field) << "a weight, without weighted round robin";
+	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 0x03020107).status, 0) << "weights count with weighted round robin";
+	EXPECT_EQ(get(NVME_FEAT_ARBITRATION).dw0, 0x03020107u);
+	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 1 << 3).status, bad_field) << "reserved";
 }
 
 TEST_F(Admin, SavedValuesAreThoseOfTheNextLives)

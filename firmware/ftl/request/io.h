@@ -30,7 +30,6 @@ struct ftl_io {
 	uint32_t map_page;         /* read: index + 1 of the table page of map_level */
 	uint8_t step;              /* flush, deallocation: enum flush_step; abandon: enum abandon_step */
 	uint8_t all;               /* one of the zones of an all-zones command */
-	uint8_t budget;            /* enum budget_need reserved for this request */
 	uint8_t queued;            /* read: parked for a flash read or by a zone; its own reads must not run it */
 	uint8_t map_level;         /* read: higher levels are ruled out by a fetched page */
 	uint8_t missed;            /* read: its fetch has not served it yet */
@@ -45,7 +44,7 @@ HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work
 enum { FTL_BACKING = 32, FTL_FOR_MAP = 64 };
 /* ftl_request.op, internal: continuation of a flush with FTL_AT_REST (clean_mark.c); look-up of staged sectors by a write buffer
  * (buffer/staged.c). */
-enum { FTL_REST = FTL_ABANDON + 1, FTL_FOLD };
+enum { FTL_REST = FTL_ERASE + 1, FTL_FOLD };
 enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_SAVED /* trims, too */, FLUSH_FAILED };
 
 static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }

@@ -116,8 +116,8 @@ enum {
 };
 
 static const struct feature table[FEATURES] = {
-	[NVME_FEAT_ARBITRATION] = { true, true, true, 0, 7 },       /* burst; no weights, since round robin is all there is */
-	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, false, 0, 0 }, /* one power state, for any workload: nothing to save */
+	[NVME_FEAT_ARBITRATION] = { true, true, true, 0, 0xffffff07 }, /* burst, and weights for weighted round robin */
+	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, false, 0, 0 },    /* one power state, for any workload: nothing to save */
 	[NVME_FEAT_TEMPERATURE_THRESHOLD] = { true, false, false, OVER_NEVER, 0 },
 	[NVME_FEAT_ERROR_RECOVERY] = { true, false, false, 0, 0 }, /* no time limit of retries */
 	[NVME_FEAT_VOLATILE_WRITE_CACHE] = { true, true, true, 1, 1 },
@@ -219,7 +219,7 @@ static void take_feature(struct hil *hil, uint32_t id, uint32_t value)
 {
 	hil->features.value[id] = value;
 	if (id == NVME_FEAT_ARBITRATION)
-		hil->group.fetch.burst = value;
+		hil->group.fetch.arbitration = value;
 	if (id == NVME_FEAT_VOLATILE_WRITE_CACHE)
 		fetch_set_write_cache(&hil->group.fetch, value);
 	if (id == NVME_FEAT_ASYNC_EVENT)
@@ -341,6 +341,8 @@ uint16_t admin_create_sq(struct hil *hil, const struct nvme_sqe *sqe, struct adm
 	status = check_queue_place(hil, &f, IOSQES, hil->reg.cc >> NVME_CC_IOSQES_SHIFT & 15);
 	if (status)
 		return status;
+	if (hil->group.fetch.weighted)
+		queues_set_priority(&hil->group.queues, f.id, cqid, f.cdw11 >> NVME_QPRIO_SHIFT & (NVME_QPRIOS - 1));
 	queues_add_sq(&hil->group.queues, f.id, cqid, hil->bus.base + f.base, f.depth);
 	return NVME_SUCCESS;
 }
@@ -442,6 +444,7 @@ static admin_handler *handler_of(uint8_t opcode)
 	case NVME_ADMIN_NAMESPACE_MANAGEMENT: return admin_namespace_management;
 	case NVME_ADMIN_NAMESPACE_ATTACHMENT: return admin_namespace_attachment;
 	case NVME_ADMIN_FORMAT_NVM: return admin_format_nvm;
+	case NVME_ADMIN_SANITIZE: return admin_sanitize;
 	case NVME_ADMIN_DEVICE_SELF_TEST: return admin_self_test;
 	case NVME_ADMIN_HZ_RESET_STATS: return admin_reset_stats;
 	default: return NULL;
@@ -451,12 +454,14 @@ static admin_handler *handler_of(uint8_t opcode)
 static uint16_t execute_admin(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
 	admin_handler *handler = handler_of(sqe->opcode);
+	uint16_t status;
 
 	if (!handler)
 		return NVME_INVALID_OPCODE | NVME_DNR;
 	if (sqe->flags & (NVME_SQE_FUSE_MASK | NVME_SQE_PSDT_MASK))
 		return NVME_INVALID_FIELD | NVME_DNR;
-	return handler(hil, sqe, result);
+	status = sanitize_refuses(hil, sqe);
+	return status ? status : handler(hil, sqe, result);
 }
 
 static void run_admin_command(struct hil *hil)
@@ -478,7 +483,7 @@ static void run_admin_command(struct hil *hil)
  * change of the namespaces; the end of one sets it again. */
 static bool admin_may_take(struct hil *hil)
 {
-	return admin_has_room(&hil->group.queues) && !hart_pings_full(&hil->pings) && !hil->change.busy;
+	return admin_has_room(&hil->group.queues) && !hart_pings_full(&hil->pings) && !namespaces_change_blocks(&hil->change);
 }
 
 bool admin_run(struct hil *hil)
