@@ -250,6 +250,7 @@ void ServeTarget::start()
 			run([] { return false; });
 		} catch (...) {
 			failed_ = std::current_exception();
+			has_failed_ = true;
 		}
 	});
 }

@@ -97,6 +97,33 @@ class NvmeTcp(unittest.TestCase):
         self.assertEqual(run.returncode, 1)
         self.assertIn("cut.hzr:6: the arrival should be a number", run.stderr)
 
+    def test_the_power_goes_under_hosts(self):
+        """Who have a connection no more, nor the command, which would else go on; the next start has what is on flash."""
+        image, record = self.base / "image", self.base / "dark.hzr"
+        words = ("serve", "--device", self.mixed, "--nvme-tcp", "0", "--image", image)
+        run = self.call(*words, "--power-cut-at", 200, "--record", record, "--", "sh", "-ec",
+                        HOST + "$load 2 write 100 8 2>&1 && exit 9; echo the host has ended; exec sleep 1000")
+        self.assertEqual((run.returncode, run.stderr), (4, ""), run.stdout)
+        self.assertRegex(run.stdout, "(?s)the host has ended\n.*the power was cut at flash operation 200, as asked\n"
+                                     f"the next start on {image} recovers what is on flash\n$")
+        same, told = self.repeat(record)
+        self.assertEqual((same["differ"], same["recorded_digest"]), (0, ""))
+        self.assertIn("its end is missing", told)
+        self.assertGreater(same["commands"], 20)
+        again = self.call(*words, "--power-cut-at", 10000000, "--", "sh", "-ec", HOST + "$load 2 mixed 0.5 8")
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+        self.assertRegex(again.stdout, r"mixed, depth 8: .* 0 failed")
+        self.assertIn("the device was shut down before the power cut at flash operation 10000000\n", again.stdout)
+        check = self.call("image", "check", image)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+        self.assertEqual(list((self.base / "runs").iterdir()), [])
+
+    def test_the_power_goes_without_hosts(self):
+        for words in ((), ("--nvme-tcp", "0")):
+            run = self.call("serve", "--device", "small", "--clock", "real", *words, "--power-cut-at", "50ms")
+            self.assertEqual((run.returncode, run.stderr), (4, ""), run.stdout)
+            self.assertIn("the power was cut at 50000000 ns of device time, as asked; the temporary image is gone", run.stdout)
+
     def test_hosts_at_once_and_one_that_is_killed(self):
         said = self.serve("$load 2 write 60 64 & victim=$!; $load 2 mixed 1 8 & $load zones; kill -9 $victim; wait %2; $load zones",
                           "--lanes", "2", "--slow-down", "4")
