@@ -165,7 +165,7 @@ void add_serve(CLI::App &app)
 		"with it; it finds the run folder in $HARTZONE_ATTACH, as does every ./hartzone command inside.\n"
 		"Examples:\n"
 		"  ./hartzone serve --device conzone-f2fs-patched --nvme-tcp\n"
-		"  ./hartzone serve --device conzone-f2fs-patched --nvme-tcp --image disk.img --power-cut-at 3000\n"
+		"  ./hartzone serve --device conzone-f2fs-patched --nvme-tcp --image f2fs.img --power-cut-at 3000\n"
 		"  ./hartzone serve --device small -- sh -c './hartzone nvme zns finish-zone -s 128; ./hartzone info --zones'\n"
 		"  ./hartzone serve --list");
 	command->callback([flags, target, list, words] { *list ? print_devices(flags->machine, *words) : run(*flags, *target, *words); });

@@ -66,6 +66,18 @@ class NvmeTcp(unittest.TestCase):
         self.assertGreater(other["differ"], 0, "one worker is another device")
         self.assertIn("ended otherwise than recorded", told)
 
+    def test_the_own_recording_of_f2fs(self):
+        """Twice the same; whether to the nanosecond as it was recorded, depends on the firmware since."""
+        record, out, digests = TOP / "traces/f2fs.hzr.xz", self.base / "out", set()
+        for _ in range(2):
+            run = self.call("run", "--device", "conzone-f2fs-patched", "--trace", record, "--as-recorded", "--out", out)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            result = json.loads((out / "result.json").read_text())
+            self.assertEqual((result["failed_commands"]["count"], result["totals"]["errors"]), (0, []))
+            self.assertEqual([result["totals"][kind]["ops"] for kind in ("read", "write", "flush", "zone", "trim")], [1692, 256, 147, 16, 1])
+            digests.add(result["as_recorded"]["digest"])
+        self.assertEqual(len(digests), 1)
+
     def test_admin_commands_under_load_are_repeated_in_their_place(self):
         record = self.base / "admin.hzr"
         said = self.serve("$load blocks; $load 2 mixed 3 8 & $load admin; $load admin; wait", "--record", record)
