@@ -9,13 +9,11 @@ import pathlib
 import random
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
-import zlib
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "tests" / "support"), str(TOP / "linux")]
@@ -36,14 +34,14 @@ SESSION = """
 {make} || exit 10
 echo made
 {mount} || exit 11
-cd /mnt && {{ {look}; }} && echo looked || exit 12
+cd /mnt && sha256sum $(find . -name 'f*') </dev/null && echo looked || exit 12
 cd / && umount /mnt || exit 13
 {fsck}; echo fsck $?
 [ -z "{look_only}" ] || exit {well}
 {mount} && cd /mnt || exit 14
 """
 # A new version of a file is whole in another one before it takes the name; noise is written and never synced.
-RENAMED = """
+WRITER = """
 n={start}
 while :; do
 	n=$((n + 1)) file=f$((n * 7 % 16))
@@ -54,32 +52,13 @@ while :; do
 	dd if=/tmp/new of=noise bs=64k seek=$((n % 8)) conv=notrunc 2>/dev/null || exit 16
 done
 """
-# zonefs: a zone is a file that is written once and emptied before the next time.
-ZONES = """
-n={start}
-while :; do
-	n=$((n + 1)) file=seq/$((n % 12))
-	dd if=/dev/urandom of=/tmp/new bs=4k count=$((1 + n * n % 61)) 2>/dev/null
-	sum=$(sha256sum </tmp/new) && echo "begun $file $sum"
-	truncate -s 0 $file && dd if=/tmp/new of=$file bs=4k oflag=direct conv=notrunc,fsync 2>/dev/null || exit 15
-	echo "synced $file $sum"
-done
-"""
-
-
-def zonefs_superblock():
-    """As mkzonefs writes it, which Debian does not have; for printf."""
-    def head(check):
-        return struct.pack("<II64s16sQIII", 0x5A4F4653, check, b"", bytes(range(16)), 0, 0, 0, 0o640)
-
-    return "".join(f"\\{byte:03o}" for byte in head(zlib.crc32(head(0).ljust(4096, b"\0")) ^ 0xFFFFFFFF))
 
 
 class Kind:
-    """A file system: how it is made, mounted, checked; its writer, and what its check must say besides ending with 0."""
+    """A file system: how it is made, mounted and checked, and what its check must say besides ending with 0."""
 
-    def __init__(self, device, make, mount, fsck, says="", writer=RENAMED, look="sha256sum $(find . -name 'f*') </dev/null"):
-        self.device, self.make, self.mount, self.fsck, self.says, self.writer, self.look = device, make, mount, fsck, says, writer, look
+    def __init__(self, device, make, mount, fsck, says):
+        self.device, self.make, self.mount, self.fsck, self.says = device, make, mount, fsck, says
 
     def errors(self, lines):
         """Of its check, where that came to its end."""
@@ -94,9 +73,6 @@ KINDS = {
     "btrfs": Kind("default", "mkfs.btrfs -f -O zoned -d single -m single /dev/zones >/dev/null", "mount -t btrfs /dev/zones /mnt",
                   "btrfs check /dev/zones 2>&1", says="no error found"),
     "ext4": Kind("legacy", "mkfs.ext4 -q -F /dev/blocks", "mount -t ext4 /dev/blocks /mnt", "e2fsck -f -n /dev/blocks", says="Pass 5"),
-    "zonefs": Kind("conzone-patched", f"blkzone reset /dev/zones && printf '{zonefs_superblock()}' | dd bs=4k conv=sync of=/tmp/super 2>/dev/null && "
-                   "dd if=/tmp/super of=/dev/zones bs=4k oflag=direct 2>/dev/null", "mount -t zonefs /dev/zones /mnt", "blkzone report /dev/zones",
-                   says="zcond", writer=ZONES, look="sha256sum $(find seq -type f -size +0) </dev/null"),
 }
 
 
@@ -116,10 +92,9 @@ class Books:
             self.files[words[1]] = {words[2]}
             self.synced += 1
 
-    def lost(self, found, may_be_torn):
+    def lost(self, found):
         """Sentences; found: file → checksum. From then on the files are what was found."""
-        wrong = [f"{name} is {found.get(name, 'missing')}, not one of {sums}" for name, sums in self.files.items()
-                 if found.get(name) not in sums and not (may_be_torn and len(sums) > 1)]
+        wrong = [f"{name} is {found.get(name, 'missing')}, not one of {sums}" for name, sums in self.files.items() if found.get(name) not in sums]
         self.files = {name: {found.get(name)} for name in self.files}
         return wrong
 
@@ -134,18 +109,18 @@ class Chain:
 
     def script(self, look_only):
         kind = self.kind
-        session = SESSION.format(make="true" if self.books.made else kind.make, mount=kind.mount, look=kind.look, fsck=kind.fsck,
+        session = SESSION.format(make="true" if self.books.made else kind.make, mount=kind.mount, fsck=kind.fsck,
                                  look_only="yes" if look_only else "", well=WELL)
         self.start += 1000
-        return session + kind.writer.format(start=self.start)
+        return session + WRITER.format(start=self.start)
 
     def boot(self, cut):
-        """(exit code, lines)"""
+        """(exit code, lines of its output, that with its errors)"""
         words = ["--power-cut-at", str(cut)] if cut else []
         with tempfile.TemporaryDirectory(prefix="hz-cuts-") as name:
             os.mkdir(f"{name}/runs")
-            run = subprocess.run([sys.executable, TOP / "linux/command.py", "--accel", self.accel, "--device", self.kind.device, "--image", self.base / "image", *words, "--",
-                                  "sh", "-c", self.script(not cut)], capture_output=True, text=True, check=False, timeout=HANG_S, stdin=subprocess.DEVNULL,
+            run = subprocess.run([sys.executable, TOP / "linux/command.py", "--accel", self.accel, "--device", self.kind.device,
+                                  "--image", self.base / "image", *words, "--", "sh", "-c", self.script(not cut)], capture_output=True, text=True, check=False, timeout=HANG_S, stdin=subprocess.DEVNULL,
                                  env={**os.environ, "TMPDIR": name, "HARTZONE_RUN_BASE": f"{name}/runs"})
         if "it is emulated" in run.stderr:
             Chain.accel = "tcg"  # nobody waits for this KVM again
@@ -158,7 +133,7 @@ class Chain:
         wrong = []
         if "looked" in lines:
             listed = re.findall(r"(?m)^([0-9a-f]{64})  (?:\./)?(\S+)$", "\n".join(lines[:lines.index("looked")]))
-            wrong += self.books.lost({name: checksum for checksum, name in listed}, self.kind.writer is ZONES)
+            wrong += self.books.lost({name: checksum for checksum, name in listed})
             self.looked += 1
         wrong += self.kind.errors(lines)
         for line in lines:
@@ -184,15 +159,15 @@ class BooksOfSyncedFiles(unittest.TestCase):
     def test_what_may_be(self):
         for f1 in ("aa", "bb"):
             for f3 in ({}, {"f3": "dd"}):
-                self.assertEqual(self.books.lost({"f1": f1, "f2": "cc", **f3, "noise": "ee"}, False), [])
+                self.assertEqual(self.books.lost({"f1": f1, "f2": "cc", **f3, "noise": "ee"}), [])
                 self.setUp()
 
     def test_what_is_lost(self):
         for found, name in (({"f2": "cc"}, "f1"), ({"f1": "aa"}, "f2"), ({"f1": "aa", "f2": "aa"}, "f2"), ({"f1": "aa", "f2": "cc", "f3": "xx"}, "f3")):
-            self.assertRegex("\n".join(self.books.lost(found, False)), f"^{name} is [^\n]*$")
+            self.assertRegex("\n".join(self.books.lost(found)), f"^{name} is [^\n]*$")
             self.setUp()
-        self.assertEqual(self.books.lost({"f1": "torn", "f2": "cc", "f3": "torn"}, True), [])
-        self.assertEqual(len(self.books.lost({"f1": "other", "f2": "cc", "f3": "torn"}, True)), 1, "found once, it stays")
+        self.assertEqual(self.books.lost({"f1": "bb", "f2": "cc"}), [])
+        self.assertEqual(len(self.books.lost({"f1": "aa", "f2": "cc"})), 1, "what was found once stays")
 
     def test_errors_of_a_check(self):
         f2fs = KINDS["f2fs"]
@@ -224,9 +199,6 @@ class LinuxCuts(unittest.TestCase):
 
     def test_ext4(self):
         self.cuts("ext4", 1)
-
-    def test_zonefs(self):
-        self.cuts("zonefs", 1)
 
 
 if __name__ == "__main__":
