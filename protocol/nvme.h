@@ -183,6 +183,15 @@ enum nvme_queue_flags {
 	NVME_QUEUE_CONTIGUOUS = 1,
 	NVME_QUEUE_INTERRUPT = 2,
 };
+/* Create I/O Submission Queue: QPRIO, CDW11 bits 2:1; it counts with weighted round robin. */
+enum nvme_queue_priority {
+	NVME_QPRIO_URGENT = 0,
+	NVME_QPRIO_HIGH = 1,
+	NVME_QPRIO_MEDIUM = 2,
+	NVME_QPRIO_LOW = 3,
+	NVME_QPRIOS,
+};
+enum { NVME_QPRIO_SHIFT = 1 };
 #define NVME_RW_FUA (1u << 30) /* CDW12 of Read, Write, Append */
 /* Protection information, also CDW12; CDW14 has the reference tag, CDW15 the application tag and, above it, its mask. */
 #define NVME_RW_PRACT (1u << 29)   /* the controller makes tuples or strips them; else they are at MPTR */
@@ -256,6 +265,7 @@ enum nvme_cap {
 	NVME_CAP_MPSMAX = 52,
 	NVME_CAP_CRMS = 59,
 };
+enum nvme_cap_ams { NVME_CAP_AMS_WEIGHTED = 0x01, NVME_CAP_AMS_VENDOR = 0x02 };
 enum nvme_cap_css { NVME_CAP_CSS_NVM = 0x01, NVME_CAP_CSS_CSI = 0x40, NVME_CAP_CSS_ADMIN = 0x80 };
 
 enum nvme_cc {
@@ -268,6 +278,7 @@ enum nvme_cc {
 	NVME_CC_IOCQES_SHIFT = 20,
 };
 enum nvme_cc_css { NVME_CC_CSS_NVM = 0, NVME_CC_CSS_CSI = 6, NVME_CC_CSS_ADMIN = 7 };
+enum nvme_cc_ams { NVME_CC_AMS_ROUND_ROBIN = 0, NVME_CC_AMS_WEIGHTED = 1, NVME_CC_AMS_VENDOR = 7 };
 enum nvme_cc_shn { NVME_CC_SHN_NONE = 0, NVME_CC_SHN_NORMAL = 1, NVME_CC_SHN_ABRUPT = 2 };
 enum nvme_csts {
 	NVME_CSTS_RDY = 1,

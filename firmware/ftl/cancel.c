@@ -45,7 +45,6 @@ void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
 		flush_abandon(self, req);
 	if (io_of(req)->has_turn)
 		end_return(self, req);
-	budget_give_back(self->ftl, io_of(req)->budget);
 	io_complete(req, NVME_ABORT_REQUESTED);
 }
 

@@ -111,6 +111,8 @@ static const char *check_budget(struct ftl *ftl)
 		return "the counts of open or active zones are wrong";
 	if (open > ftl->budget->max_open || active > ftl->budget->max_active)
 		return "more zones are open or active than allowed";
+	if (ftl->budget->closing)
+		return "a zone is still to be closed";
 	return implicit == listed ? NULL : "the list of implicitly opened zones is wrong";
 }
 

@@ -42,6 +42,9 @@ void require_success(const std::vector<res::QueueAccount> &queues)
 	}
 }
 
+/* Feature 01h; its weights are 0's based. */
+uint32_t feature_of(const wl::ArbitrationSpec &a) { return (a.high - 1) << 24 | (a.medium - 1) << 16 | (a.low - 1) << 8 | a.burst; }
+
 } // namespace
 
 MachineRun::MachineRun(Machine &machine, const wl::Workload &workload, std::string title, size_t most_spans)
@@ -51,7 +54,9 @@ MachineRun::MachineRun(Machine &machine, const wl::Workload &workload, std::stri
 
 void MachineRun::begin(KeptImage *kept)
 {
-	controller_.enable();
+	controller_.enable(workload_.arbitration ? NVME_CC_AMS_WEIGHTED : NVME_CC_AMS_ROUND_ROBIN);
+	if (workload_.arbitration)
+		controller_.set_feature(NVME_FEAT_ARBITRATION, feature_of(*workload_.arbitration));
 	make_queues();
 	if (!kept)
 		return;

@@ -87,6 +87,8 @@ QueueOptions queue_options(const wl::Workload &w, const hz_device_config &config
 	o.nsid = nsid_of(w, thread);
 	o.turnaround_ns = w.turnaround_ns;
 	o.writes_zeros = !w.verify;
+	if (w.arbitration)
+		o.priority = nvme_queue_priority(w.threads[thread].priority);
 	return o;
 }
 

@@ -136,6 +136,10 @@ res::RunFacts run_workload_on(Machine &attached, bool overwrite, wl::Workload wo
 	const auto start = Clock::now();
 	check_namespaces(workload, attached.config());
 	refuse_kept(workload, "--attach", "uses a device that is up already");
+	if (workload.arbitration)
+		throw wl::WorkloadError(workload.file +
+					": arbitration is chosen when the controller is enabled, and --attach uses one that is: "
+					"remove the key, or run without --attach");
 	const auto trace = make_ready(workload, attached.config());
 	res::RunFacts facts = facts_before(attached, workload, trace.get());
 	facts.software = res::software_of_others();

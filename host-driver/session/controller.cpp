@@ -55,12 +55,12 @@ void Controller::end_service()
 	service_.reset();
 }
 
-void Controller::enable()
+void Controller::enable(nvme_cc_ams arbitration)
 {
 	LocalControl &local = own("enable it");
 	end_service();
 	buffer_ = 0;
-	local.enable();
+	local.enable(arbitration);
 }
 
 void Controller::disable()

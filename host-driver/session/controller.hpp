@@ -53,8 +53,9 @@ public:
 	// For the machine's owner; an attached process gets an Error.
 	Link &link();
 	// Controller reset: all queue pairs and memory are taken back, so no other process may be attached; then set admin queue, enable,
-	// wait for CSTS.RDY, register the shadow doorbells, ask for 64 queues.
-	void enable();
+	// wait for CSTS.RDY, register the shadow doorbells, ask for 64 queues. With weighted round robin the queues' priorities count, and
+	// the weights of feature 01h.
+	void enable(nvme_cc_ams arbitration = NVME_CC_AMS_ROUND_ROBIN);
 	void disable();
 	// CC.SHN normal, waits for CSTS.SHST complete: everything is durable. Other processes are thrown out before.
 	void shutdown();

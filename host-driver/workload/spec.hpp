@@ -24,6 +24,7 @@ enum class Split : uint32_t { automatic, address, stream };
 enum class Order : uint32_t { trace, streams };
 enum class Fit : uint32_t { wrap, refuse };
 enum class Area : uint32_t { sequential, conventional };
+enum class Priority : uint32_t { urgent, high, medium, low }; /* as enum nvme_queue_priority */
 
 inline constexpr uint32_t any_zone = UINT32_MAX;
 
@@ -56,6 +57,7 @@ struct ThreadSpec {
 	double span = 1.0;                         /* used part of the thread's space; zones: reads only */
 	uint64_t span_sectors = 0;                 /* the same as a size; 0 = not given */
 	double prefill = 0.0;                      /* share of the address space written before the measurement */
+	Priority priority = Priority::medium;      /* of its queue; counts with Workload::arbitration */
 };
 
 struct TraceSpec {
@@ -88,6 +90,13 @@ struct TailorSpec {
  * room for them. */
 inline constexpr uint32_t most_ahead = 32;
 
+/* Weighted round robin with urgent class: commands that the queues of a priority send before it is the next one's turn, and commands
+ * of one queue in a row (2^burst, 7: all it has). Urgent queues come first. */
+struct ArbitrationSpec {
+	uint32_t high = 1, medium = 1, low = 1; /* 1 to 256 */
+	uint32_t burst = 0;
+};
+
 struct Workload {
 	std::string name = "unnamed", file; /* file: where it was read from, for messages */
 	Mapping mapping = Mapping::direct;
@@ -105,6 +114,7 @@ struct Workload {
 	std::vector<ThreadSpec> threads; /* empty for a trace */
 	std::optional<TraceSpec> trace;
 	std::optional<TailorSpec> tailor;
+	std::optional<ArbitrationSpec> arbitration; /* none: round robin over all queues */
 
 	size_t thread_count() const { return trace ? trace->threads : threads.size(); }
 	/* Seed of a run's data in a namespace; differs for each. */

@@ -67,6 +67,17 @@ json trace_json(const TraceSpec &t)
 	};
 }
 
+void add_arbitration(json &out, const Workload &w)
+{
+	static const char *const names[] = {"urgent", "high", "medium", "low"};
+	const ArbitrationSpec &a = *w.arbitration;
+
+	out["arbitration"] = {
+		{"high", a.high}, {"medium", a.medium}, {"low", a.low}, {"burst", a.burst < 7 ? json(1 << a.burst) : json("unlimited")}};
+	for (size_t i = 0; i < w.threads.size(); i++)
+		out["threads"][i]["priority"] = names[static_cast<uint32_t>(w.threads[i].priority)];
+}
+
 } // namespace
 
 json workload_to_json(const Workload &w)
@@ -95,6 +106,8 @@ json workload_to_json(const Workload &w)
 	out["threads"] = json::array();
 	for (const ThreadSpec &t : w.threads)
 		out["threads"].push_back(thread_json(t));
+	if (w.arbitration)
+		add_arbitration(out, w);
 	return out;
 }
 

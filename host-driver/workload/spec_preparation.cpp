@@ -40,6 +40,7 @@ Workload preparation_of(const Workload &workload)
 	out.name = Workload().name;
 	out.file.clear();
 	out.ahead = most_ahead;
+	out.arbitration.reset();
 	for (ThreadSpec &t : out.threads)
 		t = preparation_of(t);
 	if (!out.trace)

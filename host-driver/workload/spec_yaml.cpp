@@ -20,6 +20,8 @@ constexpr std::string_view order_names[] = {"trace", "streams"};
 constexpr std::string_view split_names[] = {"auto", "address", "stream"};
 constexpr std::string_view fit_names[] = {"wrap", "refuse"};
 constexpr std::string_view area_names[] = {"sequential", "conventional"};
+constexpr std::string_view priority_names[] = {"urgent", "high", "medium", "low"};
+constexpr std::string_view burst_names[] = {"1", "2", "4", "8", "16", "32", "64", "unlimited"};
 constexpr std::string_view prepared_names[] = {"anew", "kept"};
 constexpr uint32_t max_threads = 64, max_namespaces = 16; /* HZ_MAX_NAMESPACES */
 constexpr uint64_t max_block_sectors = 128;               /* HZ_MAX_TRANSFER_SECTORS */
@@ -116,7 +118,7 @@ void read_span(Fields &f, ThreadSpec &t)
 	f.sectors("span_bytes", t.span_sectors);
 }
 
-void read_thread(Fields f, ThreadSpec &t)
+void read_thread(Fields f, ThreadSpec &t, bool weighted)
 {
 	read_patterns(f, t);
 	read_blocks(f, t);
@@ -134,6 +136,9 @@ void read_thread(Fields f, ThreadSpec &t)
 	f.sectors("total_bytes", t.total_sectors);
 	read_span(f, t);
 	f.real("prefill", t.prefill, 0.0, 1.0);
+	choice(f, "priority", t.priority, priority_names);
+	if (f.has("priority") && !weighted)
+		f.fail("priority", "counts with weighted round robin only: give the workload's key arbitration, too");
 	f.finish();
 	check_conventional(f, t);
 }
@@ -196,16 +201,27 @@ void read_threads(Fields &f, Workload &w)
 	uint32_t count = 4;
 	f.count("threads", count, 1, max_threads);
 	ThreadSpec common;
-	read_thread(f.child("common"), common);
+	read_thread(f.child("common"), common, w.arbitration.has_value());
 	w.threads.assign(count, common);
 	std::vector<Fields> each = f.list("each");
 	if (each.size() > count)
 		f.fail("each", "has more entries than threads (" + std::to_string(count) + ")");
 	for (size_t i = 0; i < each.size(); i++)
-		read_thread(each[i], w.threads[i]);
+		read_thread(each[i], w.threads[i], w.arbitration.has_value());
 	for (const ThreadSpec &t : w.threads)
 		if (!t.total_ops && !t.total_sectors)
 			f.fail("common", "the workload never ends: give total_ops or total_bytes");
+}
+
+ArbitrationSpec read_arbitration(Fields f)
+{
+	ArbitrationSpec a;
+	f.count("high", a.high, 1, 256);
+	f.count("medium", a.medium, 1, 256);
+	f.count("low", a.low, 1, 256);
+	f.choice("burst", a.burst, burst_names);
+	f.finish();
+	return a;
 }
 
 /* The preparation of a trace is known only after reading it. */
@@ -232,6 +248,10 @@ Workload read_workload(YAML::Node root, const std::string &file)
 	read_namespaces(f, w);
 	f.real("over_provisioning", w.over_provisioning, 0.0, 0.9);
 	f.count("gc_low_zones", w.gc_low_zones, 1, 1024);
+	if (f.has("arbitration") && f.has("trace"))
+		f.fail("arbitration", "the threads of a trace have no priorities: remove the key");
+	if (f.has("arbitration"))
+		w.arbitration = read_arbitration(f.child("arbitration"));
 	if (f.has("trace")) {
 		if (f.has("threads") || f.has("common") || f.has("each"))
 			f.fail("trace", "a workload either replays a trace or generates threads, not both");

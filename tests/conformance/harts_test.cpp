@@ -1,7 +1,6 @@
 // The same short tour of the device on 3, 4, 8 and 16 harts, each a machine of its own.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command_case.hpp"
-#include "clock_preset.h"
 #include "config/placement.hpp"
 
 namespace conform {
@@ -12,9 +11,6 @@ protected:
 	static hz_device_config config()
 	{
 		hz_device_config config = small_config();
-		// With the default costs 4 of 240 appends on 16 harts end with TOO_MANY_OPEN: an append is refused while others, of the same
-		// zones, have reserved an opening and not yet used it (zone/budget.c).
-		hz_clock_preset_costs(HZ_CLOCK_FREE, &config.clock);
 		hz::conf::place_roles(config, GetParam() < 8 ? 1 : 2, GetParam() - (GetParam() < 8 ? 2 : 3));
 		return config;
 	}

@@ -218,5 +218,60 @@ TEST_F(QueueAbort, EndsACommandThatIsNotFetched)
 	EXPECT_TRUE(aborted);
 }
 
+// Two commands at a time are inside the device: the arbiter decides who waits.
+class QueueWeights : public QueueAbort {
+protected:
+	static constexpr unsigned commands = 42;
+	// Completion times in ns of 42 reads of each of three queues that arrive together, by priority.
+	std::map<nvme_queue_priority, std::vector<uint64_t>> ends(nvme_cc_ams arbitration, uint32_t feature)
+	{
+		const std::vector<nvme_queue_priority> priorities{NVME_QPRIO_LOW, NVME_QPRIO_MEDIUM, NVME_QPRIO_HIGH, NVME_QPRIO_URGENT};
+		std::vector<std::unique_ptr<hz::QueuePair>> queues;
+		std::map<nvme_queue_priority, std::vector<uint64_t>> found;
+		bench_.disturb();
+		bench_.controller().enable(arbitration);
+		EXPECT_EQ(bench_.controller().set_feature(NVME_FEAT_ARBITRATION, feature), 0u);
+		for (auto priority : priorities)
+			queues.push_back(bench_.controller().create_queue(static_cast<unsigned>(queues.size()) + 1,
+									  {.depth = 64, .data_bytes = 4096, .priority = priority}));
+		std::vector<hz::QueuePair *> all;
+		for (auto &queue : queues) {
+			all.push_back(queue.get());
+			for (unsigned i = 0; i < commands; i++)
+				queue->submit(*queue->acquire(), hz::QueuePair::read(i, 1), 0);
+		}
+		drain(all, [&](hz::QueuePair &queue, const hz::Completion &c) {
+			EXPECT_EQ(c.status, NVME_SUCCESS);
+			found[priorities[queue.qid() - 1]].push_back(c.completed_ns);
+		});
+		return found;
+	}
+};
+
+TEST_F(QueueWeights, DecideWhoWaits)
+{
+	// 0's based: high 4, medium 2, low 1.
+	const auto found = ends(NVME_CC_AMS_WEIGHTED, 3u << 24 | 1u << 16);
+	auto ended = [&](nvme_queue_priority priority, uint64_t by_ns) {
+		const auto &times = found.at(priority);
+		return std::count_if(times.begin(), times.end(), [&](uint64_t ns) { return ns <= by_ns; });
+	};
+	for (auto priority : {NVME_QPRIO_HIGH, NVME_QPRIO_MEDIUM, NVME_QPRIO_LOW})
+		EXPECT_LE(ended(priority, found.at(NVME_QPRIO_URGENT)[commands - 4]), 2) << "urgent ones come before priority " << priority;
+	const uint64_t high = found.at(NVME_QPRIO_HIGH)[39];
+	EXPECT_NEAR(ended(NVME_QPRIO_MEDIUM, high), 20, 2);
+	EXPECT_NEAR(ended(NVME_QPRIO_LOW, high), 10, 2);
+}
+
+TEST_F(QueueWeights, CountForNothingInRoundRobin)
+{
+	const auto found = ends(NVME_CC_AMS_ROUND_ROBIN, 3u << 24 | 1u << 16);
+	for (auto priority : {NVME_QPRIO_HIGH, NVME_QPRIO_MEDIUM, NVME_QPRIO_LOW})
+		for (unsigned i = 2; i < commands - 2; i++) {
+			EXPECT_GT(found.at(priority)[i], found.at(NVME_QPRIO_URGENT)[i - 2]);
+			EXPECT_LT(found.at(priority)[i], found.at(NVME_QPRIO_URGENT)[i + 2]);
+		}
+}
+
 } // namespace queues_test
 } // namespace conform

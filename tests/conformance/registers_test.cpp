@@ -23,6 +23,7 @@ TEST_F(Registers, CapNamesTheLimits)
 	uint64_t cap = link().read64(NVME_REG_CAP);
 	EXPECT_EQ((cap & 0xffff) + 1, static_cast<uint64_t>(HZ_MAX_QUEUE_DEPTH));
 	EXPECT_EQ(cap >> NVME_CAP_CQR & 1, 1u);
+	EXPECT_EQ(cap >> NVME_CAP_AMS & 3, 1u);
 	EXPECT_EQ(cap >> NVME_CAP_DSTRD & 15, 0u);
 	EXPECT_TRUE(cap >> NVME_CAP_CSS & NVME_CAP_CSS_CSI);
 	EXPECT_EQ(cap >> NVME_CAP_MPSMIN & 15, 0u);
@@ -161,7 +162,7 @@ const BadSetting bad_settings[] = {
 	{"AdminOnlyIsNotOffered", NVME_CC_CSS_ADMIN << NVME_CC_CSS_SHIFT | sizes, aqa16, 0, 0},
 	{"PageSizeTooLarge", csi | 1u << NVME_CC_MPS_SHIFT | sizes, aqa16, 0, 0},
 	{"PageSizeLargest", csi | 15u << NVME_CC_MPS_SHIFT | sizes, aqa16, 0, 0},
-	{"WeightedArbitration", csi | 1u << NVME_CC_AMS_SHIFT | sizes, aqa16, 0, 0},
+	{"ReservedArbitration", csi | 2u << NVME_CC_AMS_SHIFT | sizes, aqa16, 0, 0},
 	{"VendorArbitration", csi | 7u << NVME_CC_AMS_SHIFT | sizes, aqa16, 0, 0},
 	{"AdminSqOfOneEntry", csi | sizes, 0 | 15 << 16, 0, 0},
 	{"AdminCqOfOneEntry", csi | sizes, 15, 0, 0},

@@ -228,7 +228,9 @@ TEST_F(Admin, Features)
 	EXPECT_EQ(set(NVME_FEAT_POWER_MANAGEMENT, 0).status, 0);
 	EXPECT_EQ(set(NVME_FEAT_POWER_MANAGEMENT, 0x20).status, bad_field) << "a workload hint would change nothing";
 	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 7).status, 0);
-	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 1 << 8).status, bad_field) << "a weight, without weighted round robin";
+	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 0x03020107).status, 0) << "weights count with weighted round robin";
+	EXPECT_EQ(get(NVME_FEAT_ARBITRATION).dw0, 0x03020107u);
+	EXPECT_EQ(set(NVME_FEAT_ARBITRATION, 1 << 3).status, bad_field) << "reserved";
 }
 
 TEST_F(Admin, SavedValuesAreThoseOfTheNextLives)

@@ -218,6 +218,89 @@ TEST(Queues, ArbitrationBurstIsHonoured)
 		EXPECT_NE(rig.fake->log[i].lba, rig.fake->log[i - 4].lba) << i;
 }
 
+// Queues by priority and id, all full from the same moment on; the order in which they are fetched.
+class WeightedQueues : public ::testing::TestWithParam<unsigned> { // HIL harts; the queues are those of the last one
+protected:
+	struct Sender {
+		unsigned id;
+		nvme_queue_priority priority;
+	};
+	static std::vector<uint64_t> order(unsigned hils, const std::vector<Sender> &senders, uint32_t arbitration, uint32_t cc,
+					   unsigned commands = 24)
+	{
+		Rig rig({.inflight = hils, .hils = hils});
+		rig.enable(16, cc);
+		rig.set_feature(NVME_FEAT_ARBITRATION, arbitration);
+		std::vector<Rig::Queue> queues;
+		for (auto &sender : senders)
+			queues.push_back(
+				rig.make_queue(sender.id + hils - 1, 64, 0, NVME_QUEUE_CONTIGUOUS | sender.priority << NVME_QPRIO_SHIFT));
+		for (auto &queue : queues) {
+			rig.clock(queue.id).turnaround_ns = 1000000000; // the answers have no reader here
+			for (unsigned i = 0; i < commands; i++)
+				rig.place(queue, io_sqe(NVME_IO_READ, queue.id - (hils - 1), 1, rig.buffer()), 200000);
+		}
+		for (auto &queue : queues)
+			rig.open(queue);
+		rig.run();
+		std::vector<uint64_t> fetched;
+		for (auto &entry : rig.fake->log)
+			fetched.push_back(entry.lba);
+		EXPECT_EQ(fetched.size(), senders.size() * commands);
+		return fetched;
+	}
+	// How many of the first `among` commands come from queue `id`.
+	static long of(const std::vector<uint64_t> &order, uint64_t id, long among)
+	{
+		return std::count(order.begin(), order.begin() + among, id);
+	}
+	static constexpr uint32_t weighted = NVME_CC_AMS_WEIGHTED << NVME_CC_AMS_SHIFT;
+	static constexpr uint32_t weights = 3u << 24 | 1u << 16 | 0u << 8; // 0's based: high 4, medium 2, low 1
+};
+
+// Two harts are dealt the queues by turns.
+INSTANTIATE_TEST_SUITE_P(Harts, WeightedQueues, ::testing::Values(1u, 2u), ::testing::PrintToStringParamName());
+
+TEST_P(WeightedQueues, EachPrioritySendsItsWeight)
+{
+	auto fetched = order(GetParam(), {{1, NVME_QPRIO_LOW}, {3, NVME_QPRIO_MEDIUM}, {5, NVME_QPRIO_HIGH}}, weights, weighted);
+	for (long round = 1; round <= 6; round++) {
+		EXPECT_EQ(of(fetched, 5, 7 * round), 4 * round);
+		EXPECT_EQ(of(fetched, 3, 7 * round), 2 * round);
+		EXPECT_EQ(of(fetched, 1, 7 * round), round);
+	}
+}
+
+TEST_P(WeightedQueues, UrgentOnesComeBeforeAllOthers)
+{
+	auto fetched = order(GetParam(), {{1, NVME_QPRIO_HIGH}, {3, NVME_QPRIO_URGENT}, {5, NVME_QPRIO_URGENT}}, weights, weighted);
+	EXPECT_EQ(of(fetched, 1, 48), 0);
+	EXPECT_LE(std::abs(of(fetched, 3, 24) - of(fetched, 5, 24)), 1) << "in turn among themselves";
+}
+
+TEST_P(WeightedQueues, QueuesOfAPriorityTakeTurnsByTheBurst)
+{
+	auto fetched = order(GetParam(), {{1, NVME_QPRIO_HIGH}, {3, NVME_QPRIO_HIGH}, {5, NVME_QPRIO_LOW}}, weights | 1, weighted);
+	const uint64_t first = fetched[0], other = 4 - first;
+	const std::vector<uint64_t> round{first, first, other, other, 5};
+	for (size_t i = 0; i < 30; i++)
+		EXPECT_EQ(fetched[i], round[i % 5]) << i;
+}
+
+TEST_P(WeightedQueues, APriorityWithoutCommandsGivesItsShareAway)
+{
+	auto fetched = order(GetParam(), {{1, NVME_QPRIO_LOW}, {3, NVME_QPRIO_LOW}}, weights, weighted);
+	for (size_t i = 2; i < 48; i++)
+		EXPECT_EQ(fetched[i], fetched[i - 2]) << i;
+}
+
+TEST_P(WeightedQueues, RoundRobinKnowsNoPriorities)
+{
+	auto fetched = order(GetParam(), {{1, NVME_QPRIO_LOW}, {3, NVME_QPRIO_URGENT}}, weights, 0);
+	for (size_t i = 2; i < 48; i++)
+		EXPECT_EQ(fetched[i], fetched[i - 2]) << i;
+}
+
 TEST(Queues, EqualArrivalsAreTakenInQueueOrderFromTheTurnOn)
 {
 	Rig rig({.hils = 1});

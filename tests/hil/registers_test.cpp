@@ -12,6 +12,7 @@ TEST(Registers, CapabilitiesNameDepthContiguityAndCommandSets)
 	uint64_t cap = rig.get(NVME_REG_CAP, 8);
 	EXPECT_EQ(cap & 0xffff, 1023u);
 	EXPECT_EQ(cap >> NVME_CAP_CQR & 1, 1u);
+	EXPECT_EQ(cap >> NVME_CAP_AMS & 3, 1u) << "weighted round robin with urgent class, and none of a vendor";
 	EXPECT_EQ(cap >> NVME_CAP_DSTRD & 15, 0u);
 	EXPECT_EQ(cap >> NVME_CAP_CSS & 0xff, 0x41u);
 	EXPECT_EQ(cap >> NVME_CAP_MPSMIN & 0xff, 0u);
@@ -97,7 +98,7 @@ TEST_P(RegistersBadEnable, EndsInFatalStatusAndDisableHeals)
 
 INSTANTIATE_TEST_SUITE_P(Settings, RegistersBadEnable,
 			 testing::Values(BadEnable{"page size", 0x61 | 1 << 7, 0x1f001f, heap, heap + 4096},
-					 BadEnable{"arbitration", 0x61 | 1 << 11, 0x1f001f, heap, heap + 4096},
+					 BadEnable{"arbitration", 0x61 | 2 << 11, 0x1f001f, heap, heap + 4096},
 					 BadEnable{"command set", 0x11, 0x1f001f, heap, heap + 4096},
 					 BadEnable{"admin only", 0x71, 0x1f001f, heap, heap + 4096},
 					 BadEnable{"one SQ slot", 0x61, 0x1f0000, heap, heap + 4096},

@@ -258,13 +258,13 @@ uint16_t Rig::create_sq(unsigned id, uint32_t depth, uint64_t base, unsigned cqi
 	return status_of(admin_sqe(NVME_ADMIN_CREATE_SQ, (depth - 1) << 16 | id, cqid << 16 | flags, base));
 }
 
-Rig::Queue Rig::make_queue(unsigned id, uint32_t depth, uint32_t cq_depth)
+Rig::Queue Rig::make_queue(unsigned id, uint32_t depth, uint32_t cq_depth, uint32_t sq_flags)
 {
 	cq_depth = cq_depth ? cq_depth : depth;
 	Queue queue{id, depth, allocate(depth * sizeof(nvme_sqe)), allocate(cq_depth * sizeof(nvme_cqe))};
 	std::memset(static_cast<void *>(&clock(id)), 0, sizeof(hz_queue_clock));
 	clock(id).turnaround_ns = 4000;
-	if (create_cq(id, cq_depth, queue.cq) || create_sq(id, depth, queue.sq, id))
+	if (create_cq(id, cq_depth, queue.cq) || create_sq(id, depth, queue.sq, id, sq_flags))
 		throw std::logic_error("the queue could not be made");
 	return queue;
 }

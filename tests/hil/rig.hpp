@@ -105,7 +105,7 @@ public:
 		uint64_t sq, cq;
 		uint64_t submitted = 0, consumed = 0;
 	};
-	Queue make_queue(unsigned id, uint32_t depth, uint32_t cq_depth = 0);
+	Queue make_queue(unsigned id, uint32_t depth, uint32_t cq_depth = 0, uint32_t sq_flags = 1);
 	uint16_t create_cq(unsigned id, uint32_t depth, uint64_t base, uint32_t flags = 1, uint32_t vector = 0);
 	uint16_t create_sq(unsigned id, uint32_t depth, uint64_t base, unsigned cqid, uint32_t flags = 1);
 	void place(Queue &queue, nvme_sqe sqe, uint64_t arrival_ns = 0);

@@ -113,6 +113,33 @@ TEST(WorkloadConfig, TraceKeys)
 		  "w.yaml:1: trace.split: 'hash' is not one of auto, address, stream");
 }
 
+TEST(WorkloadConfig, Arbitration)
+{
+	Workload w = parse_workload("arbitration: {high: 8, low: 2, burst: 4}\nthreads: 3\ncommon: {total_ops: 5}\n"
+				    "each: [{priority: urgent}, {priority: low}]\n",
+				    "w");
+	ASSERT_TRUE(w.arbitration);
+	EXPECT_EQ(w.arbitration->high, 8u);
+	EXPECT_EQ(w.arbitration->medium, 1u);
+	EXPECT_EQ(w.arbitration->low, 2u);
+	EXPECT_EQ(w.arbitration->burst, 2u) << "2^2";
+	EXPECT_EQ(w.threads[0].priority, Priority::urgent);
+	EXPECT_EQ(w.threads[1].priority, Priority::low);
+	EXPECT_EQ(w.threads[2].priority, Priority::medium);
+	const auto echo = workload_to_json(w);
+	EXPECT_EQ(echo["arbitration"]["burst"], 4);
+	EXPECT_EQ(echo["threads"][1]["priority"], "low");
+	EXPECT_FALSE(preparation_of(w).arbitration) << "the preparation is the same with and without";
+	EXPECT_FALSE(workload_to_json(parse_workload("common: {total_ops: 5}\n", "w"))["threads"][0].contains("priority"));
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  priority: low\n"),
+		  "w.yaml:3: common.priority: counts with weighted round robin only: give the workload's key arbitration, too");
+	EXPECT_NE(workload_error_of("arbitration: {high: 257}\ncommon: {total_ops: 5}\n").find("arbitration.high"), std::string::npos);
+	EXPECT_NE(workload_error_of("arbitration: {burst: 3}\ncommon: {total_ops: 5}\n").find("'3' is not one of 1, 2, 4"),
+		  std::string::npos);
+	EXPECT_EQ(workload_error_of("arbitration: {}\ntrace: {file: a}\n"),
+		  "w.yaml:1: arbitration: the threads of a trace have no priorities: remove the key");
+}
+
 TEST(WorkloadConfig, ShrinkKeepsAtLeastOne)
 {
 	Workload w = parse_workload("common: {total_ops: 5}\n", "w");

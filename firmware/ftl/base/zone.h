@@ -81,6 +81,7 @@ struct budget_entry {
 	struct waiter queue;                /* of those */
 	struct zone *open_prev, *open_next; /* implicitly opened zones, oldest first */
 	bool open_linked;
+	bool closes; /* chosen to make room, off that list, and still open */
 };
 
 /* Whether the zone's sectors can be programmed. The host sees another state, that of the ZNS state machine (`state`).

@@ -223,7 +223,7 @@ static void zone_accept(struct ftl_worker *self, struct zone *zone, struct front
 	zone->stream = (uint8_t)frontier.stream;
 	zone->frontier = (uint8_t)frontier.number;
 	if (!zone_is_open(zone->state))
-		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN, BUDGET_NONE);
+		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN);
 	io_push(&zone->writers, req);
 	zone_pump(self, zone);
 }

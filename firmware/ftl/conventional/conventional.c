@@ -106,7 +106,7 @@ static void filled(struct zone *zone, struct ftl_request *last)
 {
 	struct io_queue rest = zone->writers;
 
-	zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
+	zone_set_state(zone, NVME_ZS_FULL);
 	lt_store(&backing_of(zone)->frontier, FRONTIER_NONE);
 	io_of(last)->end = io_of(last)->done;
 	io_pop(&rest);

@@ -30,7 +30,6 @@ struct ftl_io {
 	uint32_t map_page;         /* read: index + 1 of the table page of map_level */
 	uint8_t step;              /* flush, deallocation: enum flush_step; abandon: enum abandon_step */
 	uint8_t all;               /* one of the zones of an all-zones command */
-	uint8_t budget;            /* enum budget_need reserved for this request */
 	uint8_t queued;            /* read: parked for a flash read or by a zone; its own reads must not run it */
 	uint8_t map_level;         /* read: higher levels are ruled out by a fetched page */
 	uint8_t missed;            /* read: its fetch has not served it yet */

@@ -104,45 +104,60 @@ static uint16_t zone_write_status(const struct zone *zone, const struct ftl_requ
 	return at == zone->wp ? NVME_SUCCESS : NVME_ZONE_INVALID_WRITE;
 }
 
-/* Zone lock held, everything checked: the write owns its range from here on. */
+/* Zone lock held, everything checked, the zone open: the write owns its range from here on. */
 static void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
 	struct ftl_io *io = io_of(req);
 
-	if (zone_is_open(zone->state))
-		budget_give_back(zone->ftl, io->budget);
-	else
-		zone_set_state(zone, NVME_ZS_IMPLICIT_OPEN, io->budget);
-	io->budget = BUDGET_NONE;
 	io->zone = zone;
 	io->end = req->sectors;
 	req->result = zone->start + zone->wp;
 	zone->wp += req->sectors;
 	if (zone->wp == zone->ftl->capacity)
-		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
+		zone_set_state(zone, NVME_ZS_FULL);
 	io_push(&zone->writers, req);
 	self->counters.host_write_sectors += host_sectors(req, req->sectors);
 	zone_pump(self, zone);
 }
 
-enum write_verdict { WRITE_ACCEPTED, WRITE_REFUSED, WRITE_PARKED, WRITE_LACKS_BUDGET };
+enum write_verdict { WRITE_ACCEPTED, WRITE_REFUSED, WRITE_PARKED, WRITE_NEEDS_ROOM };
 
-static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, uint8_t *need)
+/* noinline: a write to an open zone saves no registers. Zone lock held. */
+static __attribute__((noinline)) enum write_verdict write_opens(struct ftl_worker *self, struct zone *zone, struct ftl_request *req,
+								uint16_t *status, struct zone **victim)
+{
+	enum budget_answer answer = budget_open(self, zone, NVME_ZS_IMPLICIT_OPEN, victim);
+
+	*status = budget_status(answer);
+	if (*status)
+		zone_turn_ends(zone, req);
+	else if (answer == BUDGET_WAITS)
+		zone_park(zone, req);
+	switch (answer) {
+	case BUDGET_OPENED: return WRITE_ACCEPTED;
+	case BUDGET_WAITS: return WRITE_PARKED;
+	case BUDGET_NEEDS_ROOM: return WRITE_NEEDS_ROOM;
+	default: return WRITE_REFUSED;
+	}
+}
+
+static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status,
+				    struct zone **victim)
 {
 	struct lt_lock_node node;
 	enum write_verdict verdict = WRITE_ACCEPTED;
 
 	lt_lock_acquire(&zone->lock, &node);
 	*status = zone_write_status(zone, req);
-	*need = budget_need(zone->state);
 	if (!zone_admits(zone, req)) {
 		verdict = WRITE_PARKED;
 	} else if (*status) {
 		zone_turn_ends(zone, req);
 		verdict = WRITE_REFUSED;
-	} else if (*need & (uint8_t)~io_of(req)->budget) {
-		verdict = WRITE_LACKS_BUDGET;
-	} else {
+	} else if (!zone_is_open(zone->state)) {
+		verdict = write_opens(self, zone, req, status, victim);
+	}
+	if (verdict == WRITE_ACCEPTED) {
 		zone_turn_ends(zone, req); /* before the request may end */
 		write_accept(self, zone, req);
 	}
@@ -150,40 +165,14 @@ static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, 
 	return verdict;
 }
 
-static void write_rejected(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t status)
-{
-	struct ftl_io *io = io_of(req);
-
-	zone_give_up_turn(zone, req);
-	budget_give_back(self->ftl, io->budget);
-	io->budget = BUDGET_NONE;
-	io_complete(req, status);
-}
-
-/* The write opens the zone, and retries with the reserved resources. noinline: a write to an open zone saves no registers. */
-static __attribute__((noinline)) void write_opens(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint8_t need)
-{
-	uint16_t status = budget_for(self->ftl, req, need);
-	bool retry = false;
-
-	if (status == NVME_TOO_MANY_ACTIVE && budget_wait(self, zone, req, &retry))
-		return;
-	if (status && !retry)
-		write_rejected(self, zone, req, status);
-	else
-		write_run(self, req);
-}
-
 void write_run(struct ftl_worker *self, struct ftl_request *req)
 {
-	struct zone *zone = zone_at(self->ftl, req->lba);
+	struct zone *zone = zone_at(self->ftl, req->lba), *victim = NULL;
 	enum write_verdict verdict;
 	uint16_t status;
-	uint8_t need;
 
-	verdict = write_try(self, zone, req, &status, &need);
-	if (verdict == WRITE_LACKS_BUDGET)
-		write_opens(self, zone, req, need);
-	else if (verdict == WRITE_REFUSED)
-		write_rejected(self, zone, req, status);
+	while ((verdict = write_try(self, zone, req, &status, &victim)) == WRITE_NEEDS_ROOM)
+		budget_make_room(victim);
+	if (verdict == WRITE_REFUSED)
+		io_complete(req, status);
 }

@@ -36,20 +36,29 @@ static void budget_drain(struct zone_budget *budget, struct zone *zone, bool dra
 
 /* --- changes of state --- */
 
-void budget_change(struct zone *zone, uint8_t state, uint8_t reserved)
+/* Lock held. */
+static void budget_count(struct zone_budget *budget, struct zone *zone, uint8_t state)
 {
-	struct zone_budget *budget = zone->ftl->budget;
-	struct lt_lock_node node;
 	uint8_t from = zone->state;
 
-	lt_lock_acquire(&budget->lock, &node);
-	budget->open += (uint32_t)zone_is_open(state) - zone_is_open(from) - !!(reserved & BUDGET_OPEN);
-	budget->active += (uint32_t)zone_is_active(state) - zone_is_active(from) - !!(reserved & BUDGET_ACTIVE);
+	budget->open += (uint32_t)zone_is_open(state) - zone_is_open(from);
+	budget->active += (uint32_t)zone_is_active(state) - zone_is_active(from);
+	budget->closing -= zone->budget.closes;
+	zone->budget.closes = false;
 	budget_drain(budget, zone, state == NVME_ZS_FULL && !zone_drained(zone));
 	open_list_remove(budget, zone);
 	if (state == NVME_ZS_IMPLICIT_OPEN)
 		open_list_append(budget, zone);
 	zone->state = state;
+}
+
+void budget_change(struct zone *zone, uint8_t state)
+{
+	struct zone_budget *budget = zone->ftl->budget;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&budget->lock, &node);
+	budget_count(budget, zone, state);
 	lt_lock_release(&budget->lock, &node);
 }
 
@@ -65,57 +74,81 @@ void budget_undrain(struct zone *zone)
 	lt_lock_release(&budget->lock, &node);
 }
 
-/* --- reservations --- */
+/* --- opening --- */
 
-uint8_t budget_need(uint8_t state)
+/* Lock held. The zone becomes active if there is room, or another one drains. */
+static enum budget_answer budget_await(struct zone_budget *budget, struct zone *zone)
 {
-	if (state == NVME_ZS_EMPTY)
-		return BUDGET_OPEN | BUDGET_ACTIVE;
-	return state == NVME_ZS_CLOSED ? BUDGET_OPEN : BUDGET_NONE;
-}
-
-/* 0: taken. Else the status; *victim is then an implicitly opened zone to close first, or NULL. */
-static uint16_t budget_try(struct zone_budget *budget, uint8_t need, struct zone **victim)
-{
-	*victim = NULL;
-	if ((need & BUDGET_ACTIVE) && budget->active >= budget->max_active)
-		return NVME_TOO_MANY_ACTIVE;
-	if ((need & BUDGET_OPEN) && budget->open >= budget->max_open) {
-		*victim = budget->oldest;
-		if (*victim)
-			open_list_remove(budget, *victim);
-		return NVME_TOO_MANY_OPEN;
-	}
-	budget->open += !!(need & BUDGET_OPEN);
-	budget->active += !!(need & BUDGET_ACTIVE);
-	lt_tell_had(HZ_LOGICAL_BUDGET);
-	return NVME_SUCCESS;
-}
-
-bool budget_wait(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, bool *retry)
-{
-	struct zone_budget *budget = zone->ftl->budget;
-	struct lt_lock_node node, budget_node;
-	bool waits;
-
-	lt_lock_acquire(&zone->lock, &node);
-	lt_lock_acquire(&budget->lock, &budget_node);
-	waits = budget->draining != 0;
-	zone->budget.waits |= waits; /* another request may wait already: it goes on when it is kicked */
-	*retry = budget->active < budget->max_active;
-	if (waits && !zone->budget.queue.queued) {
+	if (!budget->draining)
+		return BUDGET_TOO_MANY_ACTIVE;
+	zone->budget.waits = true;
+	if (!zone->budget.queue.queued) {
 		zone->budget.queue.queued = true;
 		waiter_ask(&budget->waiting, &zone->budget.queue, HZ_LOGICAL_BUDGET, 0);
 		lt_add(&budget->wanted, 1);
 	}
-	lt_lock_release(&budget->lock, &budget_node);
-	if (waits)
-		zone_park(zone, req);
-	lt_lock_release(&zone->lock, &node);
-	if (waits && self->ftl->space)
-		buffers_kick(self); /* draining zones do so now */
-	return waits;               /* the zone's flag may have changed since its lock was released */
+	return BUDGET_WAITS;
 }
+
+/* Lock held. The oldest implicitly opened zone is to make room. */
+static enum budget_answer budget_choose(struct zone_budget *budget, struct zone **victim)
+{
+	*victim = budget->oldest;
+	if (*victim) {
+		open_list_remove(budget, *victim);
+		(*victim)->budget.closes = true;
+		budget->closing++;
+	}
+	return budget->closing ? BUDGET_NEEDS_ROOM : BUDGET_TOO_MANY_OPEN;
+}
+
+/* Lock held. */
+static enum budget_answer budget_try(struct zone_budget *budget, struct zone *zone, uint8_t state, struct zone **victim)
+{
+	if (!zone_is_active(zone->state) && budget->active >= budget->max_active)
+		return budget_await(budget, zone);
+	if (!zone_is_open(zone->state) && budget->open >= budget->max_open)
+		return budget_choose(budget, victim);
+	if (!zone_is_open(zone->state))
+		lt_tell_had(HZ_LOGICAL_BUDGET);
+	budget_count(budget, zone, state);
+	return BUDGET_OPENED;
+}
+
+enum budget_answer budget_open(struct ftl_worker *self, struct zone *zone, uint8_t state, struct zone **victim)
+{
+	struct zone_budget *budget = zone->ftl->budget;
+	struct lt_lock_node node;
+	enum budget_answer answer;
+
+	lt_lock_acquire(&budget->lock, &node);
+	answer = budget_try(budget, zone, state, victim);
+	lt_lock_release(&budget->lock, &node);
+	if (answer == BUDGET_WAITS && self->ftl->space)
+		buffers_kick(self); /* draining zones do so now */
+	return answer;
+}
+
+void budget_make_room(struct zone *victim)
+{
+	struct lt_lock_node node;
+
+	if (!victim)
+		return;
+	lt_lock_acquire(&victim->lock, &node);
+	if (victim->state == NVME_ZS_IMPLICIT_OPEN)
+		zone_set_state(victim, NVME_ZS_CLOSED);
+	lt_lock_release(&victim->lock, &node);
+}
+
+uint16_t budget_status(enum budget_answer answer)
+{
+	if (answer == BUDGET_TOO_MANY_ACTIVE)
+		return NVME_TOO_MANY_ACTIVE;
+	return answer == BUDGET_TOO_MANY_OPEN ? NVME_TOO_MANY_OPEN : NVME_SUCCESS;
+}
+
+/* --- drained zones --- */
 
 static struct zone *budget_next_waiting(struct zone_budget *budget)
 {
@@ -143,54 +176,6 @@ void budget_drained(struct ftl_worker *self, struct zone *zone)
 	lt_lock_release(&budget->lock, &node);
 	while ((waiting = budget_next_waiting(budget)))
 		zone_kick(self, waiting);
-}
-
-static void close_implicit(struct zone *zone)
-{
-	struct lt_lock_node node;
-
-	lt_lock_acquire(&zone->lock, &node);
-	if (zone->state == NVME_ZS_IMPLICIT_OPEN)
-		zone_set_state(zone, NVME_ZS_CLOSED, BUDGET_NONE);
-	lt_lock_release(&zone->lock, &node);
-}
-
-static uint16_t budget_reserve(struct ftl *ftl, uint8_t need)
-{
-	struct zone *victim;
-	uint16_t status;
-
-	do {
-		struct lt_lock_node node;
-
-		lt_lock_acquire(&ftl->budget->lock, &node);
-		status = budget_try(ftl->budget, need, &victim);
-		lt_lock_release(&ftl->budget->lock, &node);
-		if (victim)
-			close_implicit(victim);
-	} while (victim);
-	return status;
-}
-
-void budget_release(struct ftl *ftl, uint8_t need)
-{
-	struct lt_lock_node node;
-
-	lt_lock_acquire(&ftl->budget->lock, &node);
-	ftl->budget->open -= !!(need & BUDGET_OPEN);
-	ftl->budget->active -= !!(need & BUDGET_ACTIVE);
-	lt_lock_release(&ftl->budget->lock, &node);
-}
-
-uint16_t budget_for(struct ftl *ftl, struct ftl_request *req, uint8_t need)
-{
-	struct ftl_io *io = io_of(req);
-	uint16_t status;
-
-	budget_give_back(ftl, io->budget);
-	status = budget_reserve(ftl, need);
-	io->budget = status ? BUDGET_NONE : need;
-	return status;
 }
 
 void budget_init(struct ftl *ftl, struct arena *arena)

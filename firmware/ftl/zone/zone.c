@@ -27,14 +27,14 @@ static const uint16_t edges[16] = {
 
 bool zone_edge_legal(uint8_t from, uint8_t to) { return edges[from & 15] >> to & 1; }
 
-void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved)
+void zone_set_state(struct zone *zone, uint8_t state)
 {
 	if (!zone_edge_legal(zone->state, state))
 		lt_fail("ftl: illegal zone state transition");
 	if (zone_is_backing(zone))
 		zone->state = state;
 	else
-		budget_change(zone, state, reserved);
+		budget_change(zone, state);
 }
 
 /* For every condition, the conditions that may follow. */
@@ -150,7 +150,7 @@ static void become_read_only(struct ftl_worker *self, struct zone *zone)
 		zone->kind->lost(self, zone);
 	if (zone->budget.drains)
 		budget_drained(self, zone);
-	zone_set_state(zone, NVME_ZS_READ_ONLY, BUDGET_NONE);
+	zone_set_state(zone, NVME_ZS_READ_ONLY);
 	zone_changed(zone);
 	zone_table_commit(self, zone, &record);
 }

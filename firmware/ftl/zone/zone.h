@@ -59,9 +59,9 @@ bool zone_is_open(uint8_t state);
 bool zone_is_active(uint8_t state);
 /* True if ZNS 1.1 figure "Zone State Machine" has this edge (or it is our recovery's). */
 bool zone_edge_legal(uint8_t from, uint8_t to);
-/* An illegal edge fails the run. Backing zones have no budget. reserved = taken before by budget_reserve for this change; the budget is
- * balanced. Lock held. */
-void zone_set_state(struct zone *zone, uint8_t state, uint8_t reserved);
+/* An illegal edge fails the run. The budget counts the change; backing zones have none. A zone that is not open is opened by budget_open
+ * instead. Lock held. */
+void zone_set_state(struct zone *zone, uint8_t state);
 
 /* True if enum zone_condition has this edge. */
 bool zone_can_become(enum zone_condition from, enum zone_condition to);

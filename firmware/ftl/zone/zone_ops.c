@@ -11,7 +11,7 @@
 
 enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_UNSTAGE, OP_ERASE };
 enum { UNSTAGE_LOOKUP = 32 /* sectors per look-up */ };
-enum op_verdict { OP_DONE, OP_RUNNING, OP_LACKS_BUDGET };
+enum op_verdict { OP_DONE, OP_RUNNING, OP_NEEDS_ROOM };
 
 /* --- single steps of the long commands --- */
 
@@ -75,7 +75,7 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 	default:
 		if (!zone_table_settled(zone))
 			return false;
-		zone_set_state(zone, NVME_ZS_FULL, BUDGET_NONE);
+		zone_set_state(zone, NVME_ZS_FULL);
 		self->counters.zone_finishes++;
 		buffer_give(self, zone);
 		op_end(zone, NVME_SUCCESS);
@@ -220,7 +220,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 			return false;
 		if (zone->budget.drains)
 			budget_drained(self, zone);
-		zone_set_state(zone, NVME_ZS_EMPTY, BUDGET_NONE);
+		zone_set_state(zone, NVME_ZS_EMPTY);
 		self->counters.zone_resets++;
 		refresh_look(self);
 		op_end(zone, NVME_SUCCESS);
@@ -237,7 +237,7 @@ static bool offline_step(struct ftl_worker *self, struct zone *zone)
 	}
 	if (!zone_table_settled(zone) || zone->updates.writing || !update_forget(self, zone))
 		return false;
-	zone_set_state(zone, NVME_ZS_OFFLINE, BUDGET_NONE);
+	zone_set_state(zone, NVME_ZS_OFFLINE);
 	op_end(zone, NVME_SUCCESS);
 	return false;
 }
@@ -324,17 +324,24 @@ static enum op_verdict op_begin(struct ftl_worker *self, struct zone *zone, stru
 	return OP_RUNNING;
 }
 
-static uint16_t op_open(struct zone *zone, struct ftl_request *req)
+static enum op_verdict op_open(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, struct zone **victim)
 {
-	struct ftl_io *io = io_of(req);
+	enum budget_answer answer;
 
 	if (zone->state == NVME_ZS_EXPLICIT_OPEN)
-		return NVME_SUCCESS;
-	if (!zone_edge_legal(zone->state, NVME_ZS_EXPLICIT_OPEN))
-		return NVME_ZONE_INVALID_TRANSITION;
-	zone_set_state(zone, NVME_ZS_EXPLICIT_OPEN, io->budget);
-	io->budget = BUDGET_NONE;
-	return NVME_SUCCESS;
+		return OP_DONE;
+	if (!zone_edge_legal(zone->state, NVME_ZS_EXPLICIT_OPEN)) {
+		*status = NVME_ZONE_INVALID_TRANSITION;
+		return OP_DONE;
+	}
+	answer = budget_open(self, zone, NVME_ZS_EXPLICIT_OPEN, victim);
+	*status = budget_status(answer);
+	if (answer == BUDGET_NEEDS_ROOM)
+		return OP_NEEDS_ROOM;
+	if (answer != BUDGET_WAITS)
+		return OP_DONE;
+	zone_park(zone, req);
+	return OP_RUNNING;
 }
 
 /* A closed zone stays active even if it was never written (ZNS 2.1.1.3.3), until the device is at rest (2.1.1.3). */
@@ -345,7 +352,7 @@ static uint16_t op_close(struct zone *zone, const struct ftl_request *req)
 	if (!zone_is_active(zone->state))
 		return NVME_ZONE_INVALID_TRANSITION;
 	if (zone->state != state)
-		zone_set_state(zone, state, BUDGET_NONE);
+		zone_set_state(zone, state);
 	return NVME_SUCCESS;
 }
 
@@ -386,40 +393,36 @@ static bool selected(const struct ftl_request *req, uint8_t state)
 /* Does an all-zones command pass over this zone? */
 static bool passed_over(const struct zone *zone, struct ftl_request *req) { return io_of(req)->all && !selected(req, zone->state); }
 
-static bool op_lacks_budget(const struct zone *zone, struct ftl_request *req)
-{
-	return req->op == FTL_ZONE_OPEN && !passed_over(zone, req) && (budget_need(zone->state) & (uint8_t)~io_of(req)->budget);
-}
-
 static enum op_verdict op_admitted(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
 {
+	zone_turn_ends(zone, req); /* before the request may end */
 	if (passed_over(zone, req))
 		return OP_DONE;
-	if (req->op == FTL_ZONE_OPEN)
-		*status = op_open(zone, req);
-	else if (req->op == FTL_ZONE_CLOSE)
-		*status = op_close(zone, req);
-	else
+	if (req->op != FTL_ZONE_CLOSE)
 		return long_command(self, zone, req, status);
+	*status = op_close(zone, req);
 	return OP_DONE;
 }
 
-static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, uint8_t *need)
+/* The turn ends with the command: an opening that waits, or makes room, keeps it. */
+static enum op_verdict op_opens(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, struct zone **victim)
+{
+	enum op_verdict verdict = passed_over(zone, req) ? OP_DONE : op_open(self, zone, req, status, victim);
+
+	if (verdict == OP_DONE)
+		zone_turn_ends(zone, req);
+	return verdict;
+}
+
+static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, struct zone **victim)
 {
 	struct lt_lock_node node;
-	enum op_verdict verdict = OP_DONE;
+	enum op_verdict verdict = OP_RUNNING;
 
 	lt_lock_acquire(&zone->lock, &node);
 	*status = NVME_SUCCESS;
-	*need = budget_need(zone->state);
-	if (!zone_admits(zone, req)) {
-		verdict = OP_RUNNING;
-	} else if (op_lacks_budget(zone, req)) {
-		verdict = OP_LACKS_BUDGET;
-	} else {
-		zone_turn_ends(zone, req); /* before the request may end */
-		verdict = op_admitted(self, zone, req, status);
-	}
+	if (zone_admits(zone, req))
+		verdict = req->op == FTL_ZONE_OPEN ? op_opens(self, zone, req, status, victim) : op_admitted(self, zone, req, status);
 	lt_lock_release(&zone->lock, &node);
 	return verdict;
 }
@@ -428,23 +431,10 @@ static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct
 static enum op_verdict op_zone(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
 {
 	enum op_verdict verdict;
-	uint8_t need;
+	struct zone *victim = NULL;
 
-	while ((verdict = op_try(self, zone, req, status, &need)) == OP_LACKS_BUDGET) {
-		bool retry = false;
-
-		*status = budget_for(self->ftl, req, need);
-		if (*status == NVME_TOO_MANY_ACTIVE && budget_wait(self, zone, req, &retry))
-			return OP_RUNNING;
-		if (*status && !retry) {
-			zone_give_up_turn(zone, req);
-			return OP_DONE;
-		}
-	}
-	if (verdict == OP_DONE) {
-		budget_give_back(self->ftl, io_of(req)->budget);
-		io_of(req)->budget = BUDGET_NONE;
-	}
+	while ((verdict = op_try(self, zone, req, status, &victim)) == OP_NEEDS_ROOM)
+		budget_make_room(victim);
 	return verdict;
 }
 

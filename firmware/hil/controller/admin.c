@@ -116,8 +116,8 @@ enum {
 };
 
 static const struct feature table[FEATURES] = {
-	[NVME_FEAT_ARBITRATION] = { true, true, true, 0, 7 },       /* burst; no weights, since round robin is all there is */
-	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, false, 0, 0 }, /* one power state, for any workload: nothing to save */
+	[NVME_FEAT_ARBITRATION] = { true, true, true, 0, 0xffffff07 }, /* burst, and weights for weighted round robin */
+	[NVME_FEAT_POWER_MANAGEMENT] = { true, true, false, 0, 0 },    /* one power state, for any workload: nothing to save */
 	[NVME_FEAT_TEMPERATURE_THRESHOLD] = { true, false, false, OVER_NEVER, 0 },
 	[NVME_FEAT_ERROR_RECOVERY] = { true, false, false, 0, 0 }, /* no time limit of retries */
 	[NVME_FEAT_VOLATILE_WRITE_CACHE] = { true, true, true, 1, 1 },
@@ -219,7 +219,7 @@ static void take_feature(struct hil *hil, uint32_t id, uint32_t value)
 {
 	hil->features.value[id] = value;
 	if (id == NVME_FEAT_ARBITRATION)
-		hil->group.fetch.burst = value;
+		hil->group.fetch.arbitration = value;
 	if (id == NVME_FEAT_VOLATILE_WRITE_CACHE)
 		fetch_set_write_cache(&hil->group.fetch, value);
 	if (id == NVME_FEAT_ASYNC_EVENT)
@@ -341,6 +341,8 @@ uint16_t admin_create_sq(struct hil *hil, const struct nvme_sqe *sqe, struct adm
 	status = check_queue_place(hil, &f, IOSQES, hil->reg.cc >> NVME_CC_IOSQES_SHIFT & 15);
 	if (status)
 		return status;
+	if (hil->group.fetch.weighted)
+		queues_set_priority(&hil->group.queues, f.id, cqid, f.cdw11 >> NVME_QPRIO_SHIFT & (NVME_QPRIOS - 1));
 	queues_add_sq(&hil->group.queues, f.id, cqid, hil->bus.base + f.base, f.depth);
 	return NVME_SUCCESS;
 }

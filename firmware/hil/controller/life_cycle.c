@@ -13,6 +13,7 @@ enum { DOORBELL_END = NVME_REG_DOORBELLS + QUEUES * 8 };
 enum { READY_TIMEOUT = 40 };
 static const uint64_t cap = (uint64_t)(HZ_MAX_QUEUE_DEPTH - 1) << NVME_CAP_MQES | 1ull << NVME_CAP_CQR |
 			    (uint64_t)READY_TIMEOUT << NVME_CAP_TO | 1ull << NVME_CAP_CRMS |
+			    (uint64_t)NVME_CAP_AMS_WEIGHTED << NVME_CAP_AMS |
 			    (uint64_t)(NVME_CAP_CSS_NVM | NVME_CAP_CSS_CSI) << NVME_CAP_CSS;
 
 static uint64_t read_register(const struct hil *hil, uint32_t offset)
@@ -107,15 +108,16 @@ bool registers_write(struct hil *hil, uint32_t offset, unsigned size, uint64_t v
  * do not make it longer. */
 
 /* CC and the admin queue's place, as base spec 3.5.1 wants them before CC.EN. */
+static uint32_t arbitration_of(const struct register_file *reg) { return reg->cc >> NVME_CC_AMS_SHIFT & 7; }
+
 static bool settings_possible(const struct hil *hil)
 {
 	const struct register_file *reg = &hil->reg;
 	uint32_t css = reg->cc >> NVME_CC_CSS_SHIFT & 7, mps = reg->cc >> NVME_CC_MPS_SHIFT & 15;
-	uint32_t ams = reg->cc >> NVME_CC_AMS_SHIFT & 7;
 	uint32_t sq_slots = (reg->aqa & NVME_AQA_ASQS_MASK) + 1;
 	uint32_t cq_slots = (reg->aqa >> NVME_AQA_ACQS_SHIFT & NVME_AQA_ASQS_MASK) + 1;
 
-	if ((css != NVME_CC_CSS_NVM && css != NVME_CC_CSS_CSI) || mps != 0 || ams != 0)
+	if ((css != NVME_CC_CSS_NVM && css != NVME_CC_CSS_CSI) || mps != 0 || arbitration_of(reg) > NVME_CC_AMS_WEIGHTED)
 		return false;
 	if (sq_slots < 2 || cq_slots < 2 || (reg->asq | reg->acq) & (HZ_SECTOR_BYTES - 1))
 		return false;
@@ -126,9 +128,11 @@ static bool settings_possible(const struct hil *hil)
 void life_order(struct hil *hil)
 {
 	const struct fetch *fetch = &hil->group.fetch;
-	struct relay_settings settings = {
-		.sectors = fetch->sectors, .burst = fetch->burst, .served = fetch_served(fetch), .write_cache = fetch->limits[0].write_cache
-	};
+	struct relay_settings settings = { .sectors = fetch->sectors,
+					   .arbitration = fetch->arbitration,
+					   .weighted = fetch->weighted,
+					   .served = fetch_served(fetch),
+					   .write_cache = fetch->limits[0].write_cache };
 
 	relays_order(&hil->relays, &hil->life, settings);
 }
@@ -146,7 +150,7 @@ void life_enable(struct hil *hil)
 	}
 	queues_add_cq(queues, 0, base + reg->acq, (reg->aqa >> NVME_AQA_ACQS_SHIFT & NVME_AQA_ASQS_MASK) + 1, true, 0);
 	queues_add_sq(queues, 0, 0, base + reg->asq, (reg->aqa & NVME_AQA_ASQS_MASK) + 1);
-	fetch_reset(&hil->group.fetch);
+	fetch_reset(&hil->group.fetch, arbitration_of(reg) == NVME_CC_AMS_WEIGHTED);
 	async_events_reset(&hil->events);
 	features_reset(hil);
 	hil->queues_allowed = HZ_MAX_IO_QUEUES;

@@ -1,4 +1,4 @@
-/* Fetching: round robin over the queues with commands, with the arbitration burst of feature 01h. */
+/* Fetching: round robin over the queues with commands, by weights or without, with the arbitration of feature 01h. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hil/queue/fetch.h"
 
@@ -11,18 +11,54 @@
 
 enum { FETCH_BATCH = 8, UNLIMITED_BURST = 7 };
 
-/* The arbiter: the queue at `turn` goes on while its burst lasts, then the next ready one in circular order. */
+/* The arbiter (base spec 3.4.4). */
+
+/* The queue whose turn it is goes on while its burst lasts, then the next ready one in circular order. */
+static inline unsigned turn_of(const struct fetch *fetch, struct fetch_turn *turn, uint64_t ready)
+{
+	uint64_t behind = ready & ~(1ull << turn->queue | ((1ull << turn->queue) - 1));
+	uint32_t burst = fetch->arbitration & UNLIMITED_BURST;
+
+	if ((ready >> turn->queue & 1) && turn->burst_left > 0) {
+		turn->burst_left--;
+		return turn->queue;
+	}
+	turn->queue = lt_lowest_bit(behind ? behind : ready);
+	turn->burst_left = burst == UNLIMITED_BURST ? UINT32_MAX : (1u << burst) - 1;
+	return turn->queue;
+}
+
+static uint64_t ready_of(const struct fetch *fetch, unsigned priority)
+{
+	return fetch->queues->ready_mask & lt_load(&fetch->queues->of_priority[priority]);
+}
+
+/* Not urgent: each priority sends as many commands as its weight says (it is 0's based), from high to low and again. */
+static unsigned priority_of_turn(struct fetch *fetch)
+{
+	if (fetch->priority_left == 0 || !ready_of(fetch, fetch->priority)) {
+		do
+			fetch->priority = fetch->priority == NVME_QPRIO_LOW ? NVME_QPRIO_HIGH : fetch->priority + 1;
+		while (!ready_of(fetch, fetch->priority));
+		fetch->priority_left = (fetch->arbitration >> (8 * (NVME_QPRIOS - fetch->priority)) & 0xff) + 1;
+	}
+	fetch->priority_left--;
+	return fetch->priority;
+}
+
+/* noinline: round robin saves no registers. */
+static __attribute__((noinline)) unsigned arbitrate_by_priority(struct fetch *fetch)
+{
+	unsigned priority = ready_of(fetch, NVME_QPRIO_URGENT) ? NVME_QPRIO_URGENT : priority_of_turn(fetch);
+
+	return turn_of(fetch, &fetch->turn[priority], ready_of(fetch, priority));
+}
+
 static unsigned arbitrate(struct fetch *fetch)
 {
-	uint64_t ready = fetch->queues->ready_mask, behind = ready & ~(1ull << fetch->turn | ((1ull << fetch->turn) - 1));
-
-	if ((ready >> fetch->turn & 1) && fetch->burst_left > 0) {
-		fetch->burst_left--;
-		return fetch->turn;
-	}
-	fetch->turn = lt_lowest_bit(behind ? behind : ready);
-	fetch->burst_left = fetch->burst == UNLIMITED_BURST ? UINT32_MAX : (1u << fetch->burst) - 1;
-	return fetch->turn;
+	if (fetch->weighted)
+		return arbitrate_by_priority(fetch);
+	return turn_of(fetch, &fetch->turn[0], fetch->queues->ready_mask);
 }
 
 /* --- abort --- */
@@ -233,10 +269,15 @@ uint64_t fetch_served(const struct fetch *fetch)
 }
 HZ_STATIC_ASSERT((int)HZ_MAX_NAMESPACES <= (int)FETCH_FORMATTING_SHIFT, "a word has both bits of each namespace");
 
-void fetch_reset(struct fetch *fetch)
+void fetch_reset(struct fetch *fetch, bool weighted)
 {
 	fetch_set_write_cache(fetch, true);
-	fetch->burst = fetch->burst_left = 0;
+	fetch->arbitration = 0;
+	fetch->weighted = weighted;
+	fetch->priority = NVME_QPRIO_LOW;
+	fetch->priority_left = 0;
+	for (unsigned priority = 0; priority < NVME_QPRIOS; priority++)
+		fetch->turn[priority].burst_left = 0;
 }
 
 void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool *pool, const struct life *life,

@@ -18,6 +18,12 @@ struct fetch_abort {
 	bool taken, done;
 };
 
+/* Queues that take turns. */
+struct fetch_turn {
+	unsigned queue;      /* bit of queues.ready_mask */
+	unsigned burst_left; /* commands that this queue may still send */
+};
+
 struct fetch {
 	struct queues *queues;
 	struct command_pool *pool;
@@ -28,10 +34,12 @@ struct fetch {
 	struct io_limits limits[HZ_MAX_NAMESPACES];
 	uint64_t sectors[HZ_MAX_NAMESPACES];                    /* as in limits */
 	const struct io_limits *of_nsid[HZ_MAX_NAMESPACES + 1]; /* [0]: for numbers without a namespace; the decoder refuses them */
-	unsigned turn;                                          /* bit of queues.ready_mask for the next turn */
-	unsigned burst_left;                                    /* commands that the queue at `turn` may still send */
-	uint32_t burst;                                         /* feature 01h: 2^burst commands in a row, 7 without limit */
-	struct fetch_abort *abort;                              /* its command waits to be fetched; NULL: none does */
+	struct fetch_turn turn[NVME_QPRIOS];                    /* of the queues of each priority; round robin: the first, of all queues */
+	uint32_t arbitration;      /* feature 01h: the burst, and from bit 8 on the weights low, medium, high */
+	bool weighted;             /* weighted round robin with urgent class (CC.AMS) */
+	unsigned priority;         /* weighted: whose turn it is, of high, medium, low */
+	unsigned priority_left;    /* commands that these queues may still send */
+	struct fetch_abort *abort; /* its command waits to be fetched; NULL: none does */
 };
 
 /* queues is initialized; all objects passed by pointer must outlive it, limits[namespaces] are copied. */
@@ -43,8 +51,8 @@ void fetch_set_write_cache(struct fetch *fetch, bool on);
 void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active, bool formatting);
 uint64_t fetch_served(const struct fetch *fetch);
 enum { FETCH_FORMATTING_SHIFT = 32 };
-/* The controller was enabled: features have their defaults again. */
-void fetch_reset(struct fetch *fetch);
+/* The controller was enabled, with weighted round robin or without: features have their defaults again. */
+void fetch_reset(struct fetch *fetch, bool weighted);
 /* Look at the doorbells: true if a command may be taken. Clock frozen. */
 bool fetch_finds(struct fetch *fetch);
 /* After that: take the command and others, up to a turn's limit. */

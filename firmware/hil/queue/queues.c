@@ -169,6 +169,19 @@ static __attribute__((noinline)) void lend_sq(struct queues *queues, struct subm
 	relay_clear(relay, sq->id);
 }
 
+/* Its hart may be fetching from other queues. */
+void queues_set_priority(struct queues *queues, unsigned id, unsigned cqid, unsigned priority)
+{
+	struct relay *relay = relay_of(queues->relays, &queues->cq[cqid]);
+	struct queues *home = relay ? relay->queues : queues;
+
+	for (unsigned other = 0; other < NVME_QPRIOS; other++)
+		if (other == priority)
+			lt_or(&home->of_priority[other], queue_bit(id));
+		else
+			lt_and(&home->of_priority[other], ~queue_bit(id));
+}
+
 void queues_relay_room(struct queues *queues, struct completion_queue *cq)
 {
 	if (completion_ring_full(&cq->ring) && !queues->view->make_room(queues->view, cq)) {

@@ -148,6 +148,8 @@ struct queues {
 	uint64_t ready_mask;  /* a command may be fetched now */
 	uint64_t parked_mask; /* the completion queue has parked completions */
 	bool admin_wanted;    /* admin commands or late answers wait for their turn */
+	lt_word of_priority
+		[NVME_QPRIOS]; /* weighted round robin: the queues of each enum nvme_queue_priority; written by the first HIL hart */
 	struct host_view *view;
 	struct host *host;
 	const struct queue_client *client;
@@ -167,6 +169,8 @@ void queues_init(struct queues *queues, void *region, uint32_t workers, struct h
 /* Commands validate before they call. ring lies in host memory. */
 void queues_add_sq(struct queues *queues, unsigned id, unsigned cqid, uint8_t *ring, uint32_t depth);
 void queues_add_cq(struct queues *queues, unsigned id, uint8_t *ring, uint32_t depth, bool interrupt, unsigned vector);
+/* Before the queue is added: its priority in weighted round robin (enum nvme_queue_priority). cqid as for queues_add_sq. */
+void queues_set_priority(struct queues *queues, unsigned id, unsigned cqid, unsigned priority);
 /* No further command is taken from it; those in flight go on. */
 void queues_retire(struct queues *queues, struct submission_queue *sq);
 /* All I/O submission queues. */

@@ -170,7 +170,8 @@ void relays_order(struct relays *relays, const struct life *life, struct relay_s
 		lt_store(&relay->life_number, life->number);
 		lt_store(&relay->life_state, (uint64_t)life->shutdown << 8 | life->state);
 		lt_store(&relay->write_cache, settings.write_cache);
-		lt_store(&relay->burst, settings.burst);
+		lt_store(&relay->arbitration, settings.arbitration);
+		lt_store(&relay->weighted, settings.weighted);
 		lt_store(&relay->served, settings.served);
 		for (unsigned n = 0; n < HZ_MAX_NAMESPACES; n++)
 			lt_store(&relay->sectors[n], settings.sectors[n]);
@@ -254,7 +255,8 @@ static void take_order(struct far_view *far)
 	for (uint32_t n = 0; n < far->fetch->namespaces; n++)
 		fetch_set_namespace(far->fetch, n, lt_load(&relay->sectors[n]), served >> n & 1,
 				    served >> (n + FETCH_FORMATTING_SHIFT) & 1);
-	far->fetch->burst = (uint32_t)lt_load(&relay->burst);
+	far->fetch->arbitration = (uint32_t)lt_load(&relay->arbitration);
+	far->fetch->weighted = lt_load(&relay->weighted);
 	if (!life_serves(&far->life)) {
 		far->queues->ready_mask = 0;
 		fetch_abort_drop(far->fetch);

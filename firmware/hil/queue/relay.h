@@ -48,7 +48,8 @@ struct relay {
 	lt_word roomy_mask;               /* completion queues with more room */
 	lt_word order;                    /* number of changes of the words below */
 	lt_word life_number, life_state;  /* state, above it the shutdown */
-	lt_word write_cache, burst;       /* features */
+	lt_word write_cache, arbitration; /* features */
+	lt_word weighted;                 /* CC.AMS */
 	lt_word served;                   /* fetch_served */
 	lt_word sectors[HZ_MAX_NAMESPACES];
 	lt_word errors_taken;
@@ -105,7 +106,8 @@ static inline void relays_hear(struct relays *relays, struct queues *queues, con
 /* The part of it about completions: for a caller that sees more consumed by the host than reported posted. */
 void relay_hear_posted(struct relay *relay, struct queues *queues);
 struct relay_settings {
-	uint32_t burst;
+	uint32_t arbitration; /* feature 01h */
+	bool weighted;        /* CC.AMS */
 	uint64_t served;
 	bool write_cache;
 	const uint64_t *sectors; /* of each namespace */

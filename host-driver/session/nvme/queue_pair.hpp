@@ -53,6 +53,7 @@ struct QueueOptions {
 	// reads every page of a buffer, and the kernel allocates each page on a read, even if it
 	// was never filled.
 	bool writes_zeros = false;
+	nvme_queue_priority priority = NVME_QPRIO_URGENT; // counts with weighted round robin (Controller::enable)
 };
 
 // Offsets of the parts of a queue pair in its memory; the submission queue is at 0.

@@ -61,7 +61,7 @@ void LocalControl::disable()
 	wait_status(NVME_CSTS_RDY, 0, "become disabled");
 }
 
-void LocalControl::enable()
+void LocalControl::enable(nvme_cc_ams arbitration)
 {
 	disable();
 	table_.reset();
@@ -70,8 +70,8 @@ void LocalControl::enable()
 	link_.write32(NVME_REG_AQA, (AdminQueue::depth - 1) | (AdminQueue::depth - 1) << NVME_AQA_ACQS_SHIFT);
 	link_.write64(NVME_REG_ASQ, sq);
 	link_.write64(NVME_REG_ACQ, cq);
-	link_.write32(NVME_REG_CC,
-		      NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | 6u << NVME_CC_IOSQES_SHIFT | 4u << NVME_CC_IOCQES_SHIFT);
+	link_.write32(NVME_REG_CC, NVME_CC_EN | NVME_CC_CSS_CSI << NVME_CC_CSS_SHIFT | arbitration << NVME_CC_AMS_SHIFT |
+					   6u << NVME_CC_IOSQES_SHIFT | 4u << NVME_CC_IOCQES_SHIFT);
 	wait_status(NVME_CSTS_RDY, NVME_CSTS_RDY, "become ready");
 	enabled_ = true;
 	nvme_sqe sqe{};
@@ -137,7 +137,8 @@ void LocalControl::create_pair(const QueueGrant &grant, const QueueOptions &opti
 			admin(queue_command(NVME_ADMIN_CREATE_CQ, cdw10, grant.memory + layout_of(options).cq, NVME_QUEUE_CONTIGUOUS)));
 	try {
 		require_success("Create I/O Submission Queue",
-				admin(queue_command(NVME_ADMIN_CREATE_SQ, cdw10, grant.memory, NVME_QUEUE_CONTIGUOUS | grant.qid << 16)));
+				admin(queue_command(NVME_ADMIN_CREATE_SQ, cdw10, grant.memory,
+						    NVME_QUEUE_CONTIGUOUS | options.priority << NVME_QPRIO_SHIFT | grant.qid << 16)));
 	} catch (const NvmeError &) {
 		require_success("Delete I/O Completion Queue", queue_.run(queue_command(NVME_ADMIN_DELETE_CQ, grant.qid), admin_limit));
 		throw;

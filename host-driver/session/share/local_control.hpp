@@ -26,7 +26,7 @@ public:
 	// Throws Error while the controller is not enabled.
 	void require_enabled() const;
 	// Disable, take back all memory, set admin queue, enable, wait for CSTS.RDY, register the shadow doorbells, ask for 64 queues.
-	void enable();
+	void enable(nvme_cc_ams arbitration);
 	void disable();
 	void shutdown();
 	void disconnect();
