@@ -153,8 +153,9 @@ void add_serve(CLI::App &app)
 	auto words = std::make_shared<std::vector<std::string>>();
 	CLI::App *command = app.add_subcommand("serve", "Keep a device up for other commands and programs");
 	flags->machine.add_to(*command, "real");
-	flags->power_cut.add_to(*command, "Hosts lose their connections, a command behind -- is ended (with --nvme-tcp), the exit code is 4; "
-					  "with --image the next start recovers.");
+	flags->power_cut.add_to(*command,
+				"Hosts lose their connections, a command behind -- is ended (with --nvme-tcp), the exit code is 4; "
+				"with --image the next start recovers.");
 	target->add_to(*command);
 	add_flag(*command, "--list", *list, "Print the run folders of this user's devices that are up, one a line, and boot none");
 	command->add_option("COMMAND", *words, "After --: a command to run on the device, which ends with it")->type_name("");
