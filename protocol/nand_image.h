@@ -69,6 +69,7 @@ enum hz_namespace_state {
 	HZ_NAMESPACE_FREE,     /* … are gone */
 	/* Attached. A Format NVM has begun and not ended: its data may still be there, and no command reaches them. */
 	HZ_NAMESPACE_FORMATTING,
+	HZ_NAMESPACE_ERASING, /* the same by one that erases user data */
 };
 struct hz_nand_namespaces {
 	uint32_t checksum; /* of the rest of the record */
@@ -103,7 +104,11 @@ struct hz_nand_controller {
 	uint32_t feature[HZ_NAND_FEATURES];
 	struct hz_nand_self_test self_test;
 	uint8_t telemetry_generation; /* of the last telemetry data that a host has created; they are gone themselves */
-	uint8_t reserved753[271];
+	uint8_t sanitize;             /* enum nvme_sanitize_state, of the most recent sanitize operation */
+	uint8_t failure_exited;       /* it has failed, and the host has left the failure mode */
+	uint8_t reserved755;
+	uint32_t sanitize_cdw10;
+	uint8_t reserved760[264];
 };
 HZ_ASSERT_SIZE(struct hz_nand_controller, 1024);
 HZ_STATIC_ASSERT(HZ_NAND_NAMESPACES_OFFSET + sizeof(struct hz_nand_namespaces) <= HZ_NAND_CONTROLLER_OFFSET &&

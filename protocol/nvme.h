@@ -41,6 +41,7 @@ enum nvme_admin_opcode {
 	NVME_ADMIN_NAMESPACE_ATTACHMENT = 0x15,
 	NVME_ADMIN_DBBUF = 0x7c,
 	NVME_ADMIN_FORMAT_NVM = 0x80,
+	NVME_ADMIN_SANITIZE = 0x84,
 	NVME_ADMIN_HZ_RESET_STATS = 0xc0, /* vendor: restart every statistics account; completes when all harts have done so */
 };
 enum nvme_io_opcode {
@@ -94,6 +95,8 @@ enum nvme_status {
 	NVME_INVALID_NAMESPACE = 0x00b,
 	NVME_COMMAND_SEQUENCE = 0x00c,
 	NVME_PRP_OFFSET_INVALID = 0x013,
+	NVME_SANITIZE_FAILED = 0x01c,
+	NVME_SANITIZE_IN_PROGRESS = 0x01d,
 	NVME_INVALID_IOCS = 0x02c,
 	NVME_LBA_OUT_OF_RANGE = 0x080,
 	NVME_CAPACITY_EXCEEDED = 0x081,
@@ -232,6 +235,16 @@ enum nvme_format_field {
 	NVME_FORMAT_SES = 9,    /* 3 bits */
 	NVME_FORMAT_LBAFU = 12, /* 2 bits */
 };
+/* Sanitize (base spec 5.24): CDW10. */
+enum nvme_sanitize_field { NVME_SANITIZE_ACTION = 0 /* 3 bits */, NVME_SANITIZE_AUSE = 3, NVME_SANITIZE_NDAS = 9 };
+enum nvme_sanitize_action {
+	NVME_SANITIZE_EXIT_FAILURE = 1,
+	NVME_SANITIZE_BLOCK_ERASE = 2,
+	NVME_SANITIZE_OVERWRITE = 3,
+	NVME_SANITIZE_CRYPTO_ERASE = 4,
+};
+/* NDI: blocks are deallocated, always. UNMODIFIED: nothing is written to the media behind the erases. */
+enum nvme_sanitize_capability { NVME_SANICAP_BLOCK_ERASE = 0x02, NVME_SANICAP_NDI = 1 << 29, NVME_SANICAP_UNMODIFIED = 1 << 30 };
 enum nvme_format_erase { NVME_FORMAT_NO_ERASE = 0, NVME_FORMAT_USER_DATA = 1, NVME_FORMAT_CRYPTO = 2 };
 
 /* Controller registers, byte offsets in BAR0 (base spec 3.1.3). Doorbells follow at 0x1000, stride 4 (CAP.DSTRD = 0). */
@@ -307,7 +320,13 @@ enum nvme_feature_select { NVME_FEAT_CURRENT = 0, NVME_FEAT_DEFAULT = 1, NVME_FE
 enum nvme_feature_capability { NVME_FEAT_CAP_SAVEABLE = 1, NVME_FEAT_CAP_PER_NAMESPACE = 2, NVME_FEAT_CAP_CHANGEABLE = 4 };
 
 /* Asynchronous event completion DW0: type | information << 8 | log page << 16. DW1: of a notice about a namespace, its NSID. */
-enum nvme_async_type { NVME_AEN_ERROR = 0, NVME_AEN_SMART = 1, NVME_AEN_NOTICE = 2, NVME_AEN_TYPES };
+enum nvme_async_type {
+	NVME_AEN_ERROR = 0,
+	NVME_AEN_SMART = 1,
+	NVME_AEN_NOTICE = 2,
+	NVME_AEN_IO = 6 /* I/O command specific */,
+	NVME_AEN_TYPES
+};
 enum nvme_async_event {
 	NVME_AEN_ERROR_INVALID_DOORBELL_REGISTER = 0,
 	NVME_AEN_ERROR_INVALID_DOORBELL_VALUE = 1,
@@ -315,6 +334,7 @@ enum nvme_async_event {
 	NVME_AEN_SMART_SPARE = 2,
 	NVME_AEN_NOTICE_NAMESPACES = 0, /* (Attached) Namespace Attribute Changed */
 	NVME_AEN_NOTICE_ZONES = 0xef,   /* Zone Descriptor Changed */
+	NVME_AEN_IO_SANITIZED = 1,      /* Sanitize Operation Completed */
 };
 /* Notices: OAES of Identify Controller, and enabled by feature 0Bh. */
 enum nvme_notice { NVME_NOTICE_NAMESPACES = 1 << 8, NVME_NOTICE_ZONES = 1 << 27 };
@@ -371,7 +391,9 @@ struct nvme_identify_controller {
 	uint8_t tnvmcap[16], unvmcap[16];
 	uint8_t reserved312[4];
 	uint16_t edstt; /* minutes of an extended self-test */
-	uint8_t dsto, reserved319[19];
+	uint8_t dsto, reserved319[9];
+	uint32_t sanicap; /* enum nvme_sanitize_capability */
+	uint8_t reserved332[6];
 	uint16_t nsetidmax, endgidmax;
 	uint8_t reserved342[170];
 	uint8_t sqes, cqes;
@@ -392,6 +414,7 @@ struct nvme_identify_controller {
 HZ_ASSERT_SIZE(struct nvme_identify_controller, 4096);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, mdts, 77);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, oacs, 256);
+HZ_ASSERT_OFFSET(struct nvme_identify_controller, sanicap, 328);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, nsetidmax, 338);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, sqes, 512);
 HZ_ASSERT_OFFSET(struct nvme_identify_controller, subnqn, 768);
@@ -529,6 +552,7 @@ enum nvme_log_id {
 	NVME_LOG_ENDURANCE_GROUP = 0x09,
 	NVME_LOG_FEATURES = 0x12,
 	NVME_LOG_MI_COMMANDS = 0x13,
+	NVME_LOG_SANITIZE = 0x81,
 	NVME_LOG_CHANGED_ZONES = 0xbf,
 };
 
@@ -613,6 +637,24 @@ struct nvme_self_test_log {
 };
 HZ_ASSERT_SIZE(struct nvme_self_test_log, 564);
 
+/* LID 81h. */
+enum nvme_sanitize_state {
+	NVME_SANITIZE_NEVER = 0,
+	NVME_SANITIZE_DONE = 1,
+	NVME_SANITIZE_RUNS = 2,
+	NVME_SANITIZE_HAS_FAILED = 3,
+};
+enum { NVME_SANITIZE_NO_TIME = 0xffffffff };
+struct nvme_sanitize_log {
+	uint16_t sprog; /* of 65536; all ones: none is under way */
+	uint16_t sstat; /* enum nvme_sanitize_state */
+	uint32_t scdw10;
+	uint32_t overwrite_s, block_erase_s, crypto_erase_s;          /* estimates */
+	uint32_t overwrite_kept_s, block_erase_kept_s, crypto_kept_s; /* … without deallocation */
+	uint8_t reserved32[480];
+};
+HZ_ASSERT_SIZE(struct nvme_sanitize_log, 512);
+
 /* Telemetry, host-initiated and controller-initiated: a header of one block, then blocks of 512 bytes. */
 enum { NVME_TELEMETRY_BLOCK = 512, NVME_TELEMETRY_CREATE = 1 << 8 /* CDW10 */ };
 struct nvme_telemetry_header {
@@ -642,6 +684,7 @@ enum nvme_effect {
 	NVME_EFFECT_SUPPORTED = 1,
 	NVME_EFFECT_LBA_CHANGE = 2,
 	NVME_EFFECT_INVENTORY_CHANGE = 8, /* existing or attached namespaces */
+	NVME_EFFECT_ALL_ALONE = 1 << 17,  /* CSE: … for any namespace */
 	NVME_EFFECT_ALONE = 1 << 16,      /* CSE: no other command for the same namespace should be under way */
 	NVME_SCOPE_NAMESPACE = 1 << 20,
 	NVME_SCOPE_CONTROLLER = 1 << 21,

@@ -14,7 +14,7 @@ enum { LOOK_NS = 100000 };
 enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };
 
 /* Collectors, moves, erases, the map's log and the zone table. Without host commands they only end: none starts again. */
-static bool rest_is_quiet(struct ftl *ftl)
+bool rest_is_quiet(struct ftl *ftl)
 {
 	return !lt_load(&ftl->homing) && !lt_load(&ftl->conventional->gc.busy) && !lt_load(&ftl->l2p->log.running) &&
 	       relocator_quiet(ftl) && superblocks_quiet(ftl) && slc_quiet(ftl);

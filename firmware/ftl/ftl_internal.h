@@ -50,13 +50,23 @@ void zone_report_run(struct ftl_worker *self, struct ftl_request *req);
 /* State of the request that comes to rest. data_before: sequence numbers of all data are lower. */
 struct rest {
 	struct lt_timer timer;
-	struct ftl_request *req;
+	struct ftl_request *req; /* … or that erases: no two of them at a time */
 	uint64_t data_before;
+	struct tsu_txn erase; /* of a block of a retired superblock */
 };
 
 void rest_init(struct ftl *ftl, struct arena *arena);
 /* FTL_REST, from the time on when all zones are closed and durable and the map is in flash: the next step. */
 void rest_run(struct ftl_worker *self, struct ftl_request *req);
+
+/* Without host commands background work only ends: none is under way. */
+bool rest_is_quiet(struct ftl *ftl);
+
+/* Erasing of user data: after a reset of all zones flash still has stale copies: in the SLC log, in backing zones, in superblocks of zones
+ * that went OFFLINE, and in the good blocks of retired superblocks. A power cut loses nothing of it: FTL_ERASE may begin again. */
+
+/* FTL_ERASE, also its continuation. */
+void erase_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* Routing: the worker of a command, by its queue, or by the owner of its first LBA's zone (harts.routing: owner): messages instead of
  * locks. */

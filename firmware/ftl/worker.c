@@ -54,6 +54,7 @@ static void run_op(struct ftl_worker *self, struct ftl_request *req)
 	case FTL_FLUSH: flush_run(self, req); break;
 	case FTL_ZONE_REPORT: zone_report_run(self, req); break;
 	case FTL_ABANDON: abandon_run(self, req); break;
+	case FTL_ERASE: erase_run(self, req); break;
 	case FTL_REST: rest_run(self, req); break;
 	case FTL_FOLD: fold_run(self, req); break;
 	default: zone_op_run(self, req); break;

@@ -41,6 +41,9 @@ enum ftl_op {
 	FTL_ZONE_OFFLINE,
 	FTL_ZONE_REPORT, /* fills sgl with zone descriptors */
 	FTL_ABANDON, /* the controller was reset: every request of its life `lba` or an earlier one ends: those that wait, with NVME_ABORT_REQUESTED, or as if nothing had happened. Then it completes */
+	/* All zones are EMPTY or OFFLINE, conventional sectors are deallocated and no request is under way: every block of flash that has held
+	 * user data, and is not bad, is erased. Only tables of the FTL stay. NVME_WRITE_FAULT: one could not be. May be repeated. */
+	FTL_ERASE,
 };
 /* FTL_INSIDE: an internal read or write: its data stay in the device and do not cross the link. FTL_AT_REST: a flush after which every
  * active zone is CLOSED, or EMPTY if it was never written, and the media is marked clean: the controller shuts down. One at a time, and

@@ -1,8 +1,20 @@
-/* Power history and clean marks of the image, for users of the TSU. */
+/* Power history and clean marks of the image, and what its blocks hold, for users of the TSU. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_rest.h"
 
 #include "tsu/tsu_state.h"
+
+bool tsu_holds_data(struct tsu *tsu, ppa_t ppa)
+{
+	const struct hz_nand_block *block;
+	bool holds;
+
+	clock_freeze();
+	block = tsu->nand->ops->block(tsu->nand, flash_addr_of(tsu->map, ppa));
+	holds = (block->write_sector || block->flags & HZ_BLOCK_ERASING) && !(block->flags & (HZ_BLOCK_BAD_FACTORY | HZ_BLOCK_BAD_GROWN));
+	clock_thaw();
+	return holds;
+}
 
 void tsu_history(struct tsu *tsu, struct nand_history *out) { tsu->nand->ops->history(tsu->nand, out); }
 

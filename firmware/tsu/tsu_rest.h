@@ -1,4 +1,4 @@
-/* Power history and clean marks of the image, for users of the TSU. */
+/* Power history and clean marks of the image, and what its blocks hold, for users of the TSU. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_REST_H
 #define TSU_REST_H
@@ -20,6 +20,8 @@ struct nand_namespace tsu_namespace_state(struct tsu *tsu, uint32_t window);
 void tsu_set_namespace(struct tsu *tsu, uint32_t window, struct nand_namespace to);
 void tsu_controller(struct tsu *tsu, struct hz_nand_controller *out);
 void tsu_set_controller(struct tsu *tsu, const struct hz_nand_controller *to);
+/* Has the block of ppa been programmed since its last erase, or is it half erased, and is it not bad? No transaction for it is under way. */
+bool tsu_holds_data(struct tsu *tsu, ppa_t ppa);
 
 #ifdef __cplusplus
 }

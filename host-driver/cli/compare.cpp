@@ -124,7 +124,7 @@ void add_compare(CLI::App &app)
 	auto flags = std::make_shared<CompareFlags>();
 	CLI::App *command = app.add_subcommand("compare", "Show two results side by side, and the settings that differ");
 	command->add_option("A", flags->a, "Folder of --out, or its result.json")->required()->type_name("");
-	command->add_option("B", flags->b, "The other one")->required()->type_name("");
+	command->add_option("B", flags->b, "The folder or result.json to compare it with")->required()->type_name("");
 	add_flag(*command, "--json", flags->json, "Print JSON instead of a table");
 	command->footer(
 		"Changed settings come first: of device, workload, trace, image and software. Then the figures of A and B, and how much more B has.\n"

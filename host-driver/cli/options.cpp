@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/options.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include "cli/called.hpp"
@@ -46,8 +47,50 @@ std::string in_lines(const std::string &text)
 	return out;
 }
 
+// The command that the words reached: of `trace cut`, cut. Null: none.
+const CLI::App *innermost(const CLI::App *app)
+{
+	const auto commands = app->get_subcommands();
+	if (commands.empty())
+		return nullptr;
+	const CLI::App *inner = innermost(commands.front());
+	return inner ? inner : commands.front();
+}
+
+std::string in_one_line(std::string text)
+{
+	std::ranges::replace(text, '\n', ' ');
+	return text;
+}
+
+// The first sentence of a help text, and its examples.
+std::string in_short(const std::string &help)
+{
+	const size_t first = std::min(help.find(". "), help.size()), examples = help.find("E.g. ", first);
+	return help.substr(0, first) + (examples == help.npos ? "" : ". " + help.substr(examples));
+}
+
+// What a word that is missing stands for: of an option its value, of a command FILE or a folder.
+std::string missing_word(const CLI::App &command, const std::string &name)
+{
+	const CLI::Option *option = command.get_option_no_throw(name);
+	if (!option)
+		return name + " is missing";
+	const std::string what = in_short(in_one_line(option->get_description()));
+	return option->get_positional() ? name + " is missing: " + what : name + " needs a value, " + option->get_type_name() + ": " + what;
+}
+
+std::string words_after(const CLI::App &command)
+{
+	std::string words;
+	const auto all = command.get_subcommands([](const CLI::App *) { return true; });
+	for (const CLI::App *one : all)
+		words += (words.empty() ? "" : one == all.back() ? " or " : ", ") + one->get_name();
+	return command.get_name() + " needs a word behind it: " + words;
+}
+
 // Errors that CLI11 detects: wrong numbers of values, unknown words, no command. `command`: the
-// parsed subcommand.
+// innermost one that was parsed.
 std::string in_words(const CLI::App *app, const CLI::App *command, const CLI::Error &error)
 {
 	const std::string what = error.what(), name = what.substr(0, what.find_first_of(": "));
@@ -60,7 +103,11 @@ std::string in_words(const CLI::App *app, const CLI::App *command, const CLI::Er
 		return "say which command";
 	if (what.find("flag override") != what.npos)
 		return "--" + name + " takes no value";
-	return dynamic_cast<const CLI::ArgumentMismatch *>(&error) ? name + " takes one value, once" : what;
+	if (dynamic_cast<const CLI::RequiredError *>(&error))
+		return name == "A" && !command->get_option_no_throw(name) ? words_after(*command) : missing_word(*command, name);
+	if (dynamic_cast<const CLI::ArgumentMismatch *>(&error))
+		return what.find(" received ") == what.npos ? missing_word(*command, name) : name + " takes one value, once";
+	return what;
 }
 
 } // namespace
@@ -157,10 +204,11 @@ void add_flag(CLI::App &app, const std::string &name, bool &out, const std::stri
 
 std::string usage_sentence(const CLI::App *app, const CLI::Error &error)
 {
-	const auto commands = app->get_subcommands();
-	const CLI::App *command = commands.empty() ? nullptr : commands.front();
-	return as_called("hartzone: " + in_words(app, command, error) + " (./hartzone" + (command ? " " + command->get_name() : "") +
-			 " --help has more)\n");
+	const CLI::App *command = innermost(app);
+	std::string call;
+	for (const CLI::App *one = command; one && one != app; one = one->get_parent())
+		call = " " + one->get_name() + call;
+	return as_called("hartzone: " + in_words(app, command, error) + " (./hartzone" + call + " --help has more)\n");
 }
 
 } // namespace hz::cli

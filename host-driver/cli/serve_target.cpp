@@ -123,7 +123,8 @@ void TargetFlags::add_to(CLI::App &command)
 void TargetFlags::add_access(CLI::App &command)
 {
 	add_repeated(command, "--allow-host", "NQN",
-		     "A host that may connect, and no other that is not named too. May be given several times. "
+		     "The name of a host that may connect, as its /etc/nvme/hostnqn has it; no other may that is not named too. May be given several "
+		     "times. "
 		     "E.g. --allow-host nqn.2014-08.org.nvmexpress:uuid:6861727a-6f6e-4865-8000-6c696e757800",
 		     [this](const std::string &text) {
 			     access.hosts.insert(text);

@@ -42,8 +42,10 @@ def study_parser(name, text, example, random=True):
                    help="leave out the plot and report.html, whose drawing takes as long as a few runs: figures only")
     p.add_argument("--engine", choices=("local", "snakemake"), default="local", metavar="local|snakemake",
                    help="who makes the runs: this program, or snakemake, which a cluster's scheduler may serve; each makes as many at a time "
-                        "as the host has cores, or HARTZONE_JOBS says")
-    p.add_argument("--engine-options", metavar="WORDS", help="more options for snakemake, such as '--profile slurm'")
+                        "as the host has cores, or HARTZONE_JOBS says, but for a profile of --engine-options (docs/guide/cluster.md)")
+    p.add_argument("--engine-options", metavar="WORDS",
+                   help="more options for snakemake, such as '--profile slurm'; with --engine-options=--dry-run it says which runs it would make, and "
+                        "makes none")
     return p
 
 

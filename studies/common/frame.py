@@ -13,7 +13,7 @@ show(points)               prints a table of the points
 draw(points)               a figure of matplotlib, if it has one: NAME.png, and on the page
 page(args, sweep, fig)     a page.Page for report.html, if it has more to say than its figures, plot (fig, drawn by draw) and points
 facts(args)                more entries of study.json
-derived(args, points)      the same of what was measured, if there is more than figures; the sentences of `conclusions` are printed
+derived(args, points)      the same of what was measured, if there is more than figures; the sentences of `conclusions` are printed, the first one above all tables
 rows(figure)               the table in README files: (what, paper, here) in words; figure(name) is a measured value;
                            studies of no paper have none; a fourth part is the verdict, where the cells do not give it (common/verdict.py)
 tables(figures)            of the recorded figures: what studies/README.md shows of a study that has no rows
@@ -34,14 +34,17 @@ def run(study, words=None):
     more = study.derived(args, sweep.points) if hasattr(study, "derived") else {}
     path = report.write(args.out, study.NAME, rows, seeds=args.seeds, clock="virtual", **study.facts(args), **sweep.facts(), **more)
     report.write_csv(args.out, sweep.facts()["points"])
+    if more.get("conclusions"):
+        print(f"{more['conclusions'][0]}\n")
     if any(row["paper"] is not None for row in rows):
         report.compare(rows)
         print()
-    study.show(sweep.points)
+    if sweep.points:
+        study.show(sweep.points)
     if hasattr(study, "show_followed"):
         study.show_followed(args)
-    if more.get("conclusions"):
-        print("\n" + "\n".join(f"- {line}" for line in more["conclusions"]))
+    if more.get("conclusions", [])[1:]:
+        print("\n" + "\n".join(f"- {line}" for line in more["conclusions"][1:]))
     if sweep.warning():
         print(f"\n{sweep.warning()}")
     print(f"\nfigures: {path}" + drawn(study, args, sweep, rows))

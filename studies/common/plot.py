@@ -16,10 +16,11 @@ def try_to(draw):
 
 def figure(columns=1, height=3.6):
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1") # they take as long to start as all else that is loaded, and have nothing to do
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    fig, axes = pyplot.subplots(1, columns, figsize=(4.8 * columns, height), squeeze=False)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    fig = Figure(figsize=(4.8 * columns, height)) # not by pyplot, which keeps all figures, and warns of more than 20
+    FigureCanvasAgg(fig)
+    axes = fig.subplots(1, columns, squeeze=False)
     for ax in axes[0]:
         ax.grid(alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)

@@ -158,14 +158,18 @@ class Sweep:
         return result if result and software.of(result) == now else None
 
     def make_all(self):
-        """All runs at once, as a workflow."""
+        """All runs at once, as a workflow. A dry run ends the study when it has said which."""
         workflow.program()
-        def keep(folder, device, workload, extra):
-            kept = self.kept_result(self.args.out / folder, device, workload, extra) is not None
-            self.kept += kept
-            return kept
-        workflow.write(self.args.out, [one for point in self.all for one in point.runs], keep)
-        workflow.run(self.args.out, self.args.engine_options or "")
+        wanted, options = [one for point in self.all for one in point.runs], self.args.engine_options or ""
+
+        def is_kept(folder, device, workload, extra):
+            return self.kept_result(self.args.out / folder, device, workload, extra) is not None
+
+        if workflow.is_dry(options):
+            print(workflow.dry_run(wanted, is_kept, options))
+            raise SystemExit(0)
+        self.kept += workflow.write(self.args.out, wanted, is_kept)
+        workflow.run(self.args.out, options)
 
     def fail(self, point, folder, reason, extra):
         again = runs.repeat_command(self.args.out / folder, extra)

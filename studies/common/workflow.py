@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 
 from common import runs, side_by_side
 
@@ -28,6 +29,8 @@ rule run:
     shell: "({params.command}) > {log} 2>&1"
 '''
 END_S = runs.END_S
+DRY = {"-n", "--dry-run", "--dryrun"}
+PLACES = ("--profile", "--workflow-profile", "--cores", "-c", "--jobs", "-j") # these say how many jobs there are at a time
 
 
 def program():
@@ -46,29 +49,61 @@ def write_if_new(path, text):
 
 def write(out, wanted, keep):
     """Writes the workflow of these runs (folder, device, workload, options) in out. Removes results
-    that `keep` rejects."""
-    commands = {}
+    that `keep` rejects; returns how many it keeps."""
+    commands, kept = {}, 0
     for folder, device, workload, *extra in wanted:
-        place = out.resolve() / folder
+        place, is_kept = out.resolve() / folder, keep(folder, device, workload, extra)
         for name, text in runs.texts(device, workload).items():
             write_if_new(place / name, text)
         commands[folder] = runs.shell_command(place, extra)
-        if not keep(folder, device, workload, extra):
+        kept += is_kept
+        if not is_kept:
             (place / "result.json").unlink(missing_ok=True)
     write_if_new(out / "runs.json", json.dumps(commands, indent=1) + "\n")
     write_if_new(out / "Snakefile", SNAKEFILE)
+    return kept
+
+
+def is_dry(options):
+    """Whether these options for snakemake ask which jobs there would be, and make none."""
+    return bool(DRY & set(shlex.split(options or "")))
+
+
+def absolute(words):
+    """The folder of a profile counts from where the study was called, not from --out; a name stays a name."""
+    return [str(pathlib.Path(word).absolute()) if before in ("--profile", "--workflow-profile") and pathlib.Path(word).is_dir() else word
+            for before, word in zip(["", *words], words)]
+
+
+def command(options):
+    """The call of snakemake. As many jobs are made at a time as this host has cores, but for what the options, or the profile that they name,
+    say: cores would limit the jobs of a cluster, too."""
+    words = absolute(shlex.split(options))
+    placed = any(word.startswith(PLACES) for word in words)
+    return [program(), "--snakefile", "Snakefile", *([] if placed else ["--cores", str(side_by_side.jobs())]), "--keep-going", "--rerun-triggers", "mtime",
+            "--nolock", *words]
+
+
+def dry_run(wanted, keep, options):
+    """What snakemake says about the workflow, of which nothing is made: it lies in a folder of its own, so that --out keeps what it has."""
+    with tempfile.TemporaryDirectory(prefix="hz-dry-") as folder:
+        place = pathlib.Path(folder)
+        write(place, wanted, keep)
+        for name, *what in wanted:
+            if keep(name, *what[:2], what[2:]):
+                (place / name / "result.json").touch()
+        return run(place, options).rstrip()
 
 
 def run(out, options):
     """Runs the workflow in out; snakemake's log is out/snakemake.log. Failed runs show by their
-    results."""
-    command = [program(), "--snakefile", "Snakefile", "--cores", str(side_by_side.jobs()), "--keep-going", "--rerun-triggers", "mtime", "--nolock",
-               *shlex.split(options)]
+    results. Returns what snakemake said."""
     with open(out / "snakemake.log", "w", encoding="utf-8") as log:
-        code = finished(command, out, log)
+        code = finished(command(options), out, log)
     said = (out / "snakemake.log").read_text(encoding="utf-8", errors="replace")
     if code and "Error in rule run" not in said:
         raise runs.StudyError(f"snakemake ended with status {code}: {' / '.join(said.strip().splitlines()[-3:])} ({out / 'snakemake.log'})")
+    return said
 
 
 def finished(command, out, log):
@@ -90,7 +125,8 @@ def result(out):
     path = pathlib.Path(out) / "result.json"
     if not path.exists():
         log = path.with_name("run.log")
-        raise runs.StudyError(f"run in {out} left no result: {runs.last_words(log) if log.exists() else 'it was not begun'}")
+        said = log.exists() and runs.last_words(log) or "it was not begun; snakemake.log in --out says why"
+        raise runs.StudyError(f"run in {out} left no result: {said}")
     found = json.loads(path.read_text(encoding="utf-8"))
     runs.refuse_unless_deterministic(found, out)
     return found

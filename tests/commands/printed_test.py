@@ -39,6 +39,7 @@ NOT_HERE = {
     "./hartzone study patience": "it needs the firmware of build --with; plants runs it",
     "./hartzone run --device minimal": "it needs the image of build --with; own_ftl builds and runs it",
     "./hartzone study lock-scaling --case block-reads --firmware": "it needs the image of build --with; own_ftl calls it",
+    "./hartzone study lock-scaling --engine snakemake": "it needs snakemake; studies.snakemake makes such runs and dry runs",
     "./hartzone clean": "commands.script calls it where it can do no harm",
     "./hartzone linux": "it fetches a guest's packages and boots it; e2e.linux runs a session where the guest is there",
     "./hartzone explain": "it makes dozens of runs; studies.explain has a device explained",

@@ -23,7 +23,6 @@ const CommandCase cases[] = {
 	{"FirmwareCommitIsNotOffered", NVME_INVALID_OPCODE, command(0x10)},
 	{"NamespaceOfTheOtherCommandSet", NVME_IOCS_NOT_SUPPORTED, command(NVME_ADMIN_NAMESPACE_MANAGEMENT)},
 	{"NamespaceAttachmentOfNone", NVME_INVALID_NAMESPACE, command(NVME_ADMIN_NAMESPACE_ATTACHMENT)},
-	{"SanitizeIsNotOffered", NVME_INVALID_OPCODE, command(0x84)},
 	{"ReservedOpcode", NVME_INVALID_OPCODE, command(0x7f)},
 	{"UnknownVendorOpcode", NVME_INVALID_OPCODE, command(0xff)},
 	{"FusedFirst", NVME_INVALID_FIELD, command(NVME_ADMIN_IDENTIFY, 1)},
@@ -51,6 +50,19 @@ const CommandCase self_test_cases[] = {
 	{"SelfTestOfTheController", NVME_SUCCESS, self_test(NVME_SELF_TEST_SHORT, 0)},
 };
 
+auto sanitize(uint32_t cdw10)
+{
+	return [=](Bench &b) { return admin_command(b, NVME_ADMIN_SANITIZE, 0, cdw10); };
+}
+
+const CommandCase sanitize_cases[] = {
+	{"SanitizeWithReservedAction", NVME_INVALID_FIELD, sanitize(0)},
+	{"SanitizeByOverwriting", NVME_INVALID_FIELD, sanitize(NVME_SANITIZE_OVERWRITE)},
+	{"SanitizeByCryptographicErase", NVME_INVALID_FIELD, sanitize(NVME_SANITIZE_CRYPTO_ERASE)},
+	{"SanitizeWithoutDeallocation", NVME_INVALID_FIELD, sanitize(NVME_SANITIZE_BLOCK_ERASE | 1 << NVME_SANITIZE_NDAS)},
+	{"SanitizeExitsNoFailure", NVME_SUCCESS, sanitize(NVME_SANITIZE_EXIT_FAILURE)},
+};
+
 const CommandCase format_cases[] = {
 	{"Format", NVME_SUCCESS, format(0)},
 	{"FormatOfAll", NVME_SUCCESS, format(0, NVME_NSID_ALL)},
@@ -61,7 +73,7 @@ const CommandCase format_cases[] = {
 	{"FormatWithProtection", NVME_INVALID_FORMAT, format(NVME_DPS_TYPE1 << NVME_FORMAT_PI)},
 	{"FormatWithReservedProtection", NVME_INVALID_FORMAT, format(7 << NVME_FORMAT_PI)},
 	{"FormatWithExtendedMetadataOfNoBytes", NVME_SUCCESS, format(1 << NVME_FORMAT_MSET)},
-	{"FormatWithUserDataErase", NVME_INVALID_FIELD, format(NVME_FORMAT_USER_DATA << NVME_FORMAT_SES)},
+	{"FormatWithUserDataErase", NVME_SUCCESS, format(NVME_FORMAT_USER_DATA << NVME_FORMAT_SES)},
 	{"FormatWithCryptographicErase", NVME_INVALID_FIELD, format(NVME_FORMAT_CRYPTO << NVME_FORMAT_SES)},
 	{"FormatWithReservedErase", NVME_INVALID_FIELD, format(3 << NVME_FORMAT_SES)},
 };
@@ -70,6 +82,7 @@ class AdminCommands : public AdminCommand {};
 TEST_P(AdminCommands, Status) { check(); }
 INSTANTIATE_TEST_SUITE_P(All, AdminCommands, ::testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(AllSelfTests, AdminCommands, ::testing::ValuesIn(self_test_cases), case_name);
+INSTANTIATE_TEST_SUITE_P(AllSanitizes, AdminCommands, ::testing::ValuesIn(sanitize_cases), case_name);
 INSTANTIATE_TEST_SUITE_P(AllFormats, AdminCommands, ::testing::ValuesIn(format_cases), case_name);
 
 class AdminSelfTest : public ZonedDevice {
@@ -106,6 +119,51 @@ TEST_F(AdminSelfTest, BothKindsPass)
 			EXPECT_EQ(result.segment | result.valid | result.nsid | result.sct | result.sc, 0u);
 		}
 	EXPECT_EQ(log().result[1].status, NVME_SELF_TEST_SHORT << 4) << "the newest is the first";
+}
+
+class AdminSanitize : public ZonedDevice {
+protected:
+	nvme_sanitize_log log() const
+	{
+		nvme_sanitize_log log;
+		const auto page = bench().controller().log_page(NVME_LOG_SANITIZE, sizeof(log));
+		std::memcpy(&log, page.data(), sizeof(log));
+		return log;
+	}
+	uint16_t admin(uint8_t opcode, uint32_t cdw10 = 0)
+	{
+		return bench().controller().admin(admin_command(bench(), opcode, 1, cdw10)).status;
+	}
+};
+
+TEST_F(AdminSanitize, EverythingIsErasedInTheBackground)
+{
+	bench().put(0, NVME_ZS_FULL);
+	bench().put(1, NVME_ZS_EXPLICIT_OPEN);
+	bench().put(2, NVME_ZS_CLOSED);
+	const uint32_t cdw10 = NVME_SANITIZE_BLOCK_ERASE | 1 << NVME_SANITIZE_AUSE;
+	ASSERT_EQ(admin(NVME_ADMIN_SANITIZE, cdw10), NVME_SUCCESS);
+	ASSERT_EQ(log().sstat, NVME_SANITIZE_RUNS);
+	EXPECT_EQ(admin(NVME_ADMIN_FORMAT_NVM) & 0x7ff, NVME_SANITIZE_IN_PROGRESS);
+	EXPECT_EQ(admin(NVME_ADMIN_SANITIZE, cdw10) & 0x7ff, NVME_SANITIZE_IN_PROGRESS);
+	EXPECT_EQ(bench().write(0, 1) & 0x7ff, NVME_SANITIZE_IN_PROGRESS);
+	uint32_t last = 0;
+	for (int i = 0; i < 100000 && log().sstat == NVME_SANITIZE_RUNS; i++) {
+		const nvme_sanitize_log now = log();
+		if (now.sstat != NVME_SANITIZE_RUNS)
+			break;
+		EXPECT_GE(now.sprog, last);
+		last = now.sprog;
+	}
+	EXPECT_EQ(log().sstat, NVME_SANITIZE_DONE);
+	EXPECT_EQ(log().sprog, 0xffff);
+	EXPECT_EQ(log().scdw10, cdw10);
+	for (uint32_t zone = 0; zone < bench().zones(); zone++)
+		EXPECT_EQ(bench().state(zone), NVME_ZS_EMPTY) << "zone " << zone;
+	Bytes data(4096, std::byte(0xee));
+	ASSERT_EQ(bench().run(hz::QueuePair::read(0, 1), {}, &data).status, NVME_SUCCESS);
+	EXPECT_EQ(data, Bytes(4096));
+	EXPECT_EQ(bench().write(0, 1), NVME_SUCCESS);
 }
 
 class AdminFormat : public ZonedDevice {};

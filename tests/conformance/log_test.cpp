@@ -72,6 +72,7 @@ const CommandCase cases[] = {
 	{"TelemetryCreated", NVME_SUCCESS, page(uint32_t{NVME_LOG_TELEMETRY_HOST} | NVME_TELEMETRY_CREATE, 128)},
 	{"TelemetryOfTheController", NVME_SUCCESS, page(NVME_LOG_TELEMETRY_CONTROLLER, 128)},
 	{"TelemetryOfHalfABlock", NVME_INVALID_FIELD, page(NVME_LOG_TELEMETRY_HOST, 64)},
+	{"Sanitize", NVME_SUCCESS, page(NVME_LOG_SANITIZE, 128)},
 	{"SelfTest", NVME_SUCCESS, page(NVME_LOG_SELF_TEST, sizeof(nvme_self_test_log) / 4)},
 	{"ChangedZones", NVME_SUCCESS, page(NVME_LOG_CHANGED_ZONES, 1024, 0, 1)},
 	{"ChangedZonesOfNoNamespace", NVME_INVALID_FIELD, page(NVME_LOG_CHANGED_ZONES, 1024, 0, 0)},

@@ -1,6 +1,7 @@
 // Namespaces on the real image: four on a channel each, with a thread each; deleted, created, detached, and all of it after a restart.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
+#include <numeric>
 #include <unistd.h>
 
 #include "nand_image.h"
@@ -77,11 +78,12 @@ public:
 		list.count = list.id[0] = 1;
 		controller.require("Namespace Attachment", sqe, {}, std::as_bytes(std::span(&list, 1)));
 	}
-	void format(uint32_t nsid)
+	void format(uint32_t nsid, uint32_t erase = NVME_FORMAT_NO_ERASE)
 	{
 		nvme_sqe sqe{};
 		sqe.opcode = NVME_ADMIN_FORMAT_NVM;
 		sqe.nsid = nsid;
+		sqe.cdw10 = erase << NVME_FORMAT_SES;
 		controller.require("Format NVM", sqe);
 	}
 	void shut_down()
@@ -231,6 +233,97 @@ TEST(Namespaces, AFormatIsWholeAfterAnyPowerCut)
 		ASSERT_LT(interrupted, 100u);
 	}
 	EXPECT_GE(interrupted, 5u) << "cuts inside the format";
+}
+
+// A power cut in the middle of an erase: the next start completes it, with erases of flash, before anything can be read.
+TEST(Namespaces, AnEraseTakesFlashTimeAndOutlastsAPowerCut)
+{
+	const Image image;
+	hz::MachineOptions options = four_channels();
+	options.nand_image = image.path;
+	uint64_t plain = 0, erasing = 0;
+	auto erases = [](Start &device) {
+		hz_log_flash flash{};
+		const auto page = device.controller.log_page(HZ_LOG_FLASH, sizeof(flash));
+		std::memcpy(&flash, page.data(), sizeof(flash));
+		return std::accumulate(std::begin(flash.erases), std::end(flash.erases), uint64_t{0});
+	};
+	for (const uint32_t how : {NVME_FORMAT_NO_ERASE, NVME_FORMAT_USER_DATA}) {
+		Start device(options);
+		if (device.read(1) == zeros)
+			device.write(1, 1);
+		device.write(2, 1);
+		device.format(2, how);
+		EXPECT_EQ(device.read(1), device.block(1, 1));
+		EXPECT_EQ(device.read(2), zeros);
+		(how ? erasing : plain) = erases(device);
+		device.shut_down();
+	}
+	EXPECT_GT(erasing, plain);
+	for (const uint64_t cut : {3u, 6u, 9u}) {
+		{
+			Start device(options);
+			device.write(2, 1);
+			device.shut_down();
+		}
+		options.power_cut_op = cut;
+		try {
+			Start device(options);
+			device.format(2, NVME_FORMAT_USER_DATA);
+			device.kill();
+		} catch (const std::exception &) {
+		}
+		options.power_cut_op = 0;
+		Start device(options);
+		EXPECT_EQ(device.read(2), zeros) << "cut " << cut;
+		device.write(2, 2);
+		EXPECT_EQ(device.read(2), device.block(2, 2));
+		device.format(2);
+		device.shut_down();
+	}
+}
+
+// All namespaces at once; power goes while it runs, and the next start begins it again.
+TEST(Namespaces, ASanitizeOutlastsAPowerCut)
+{
+	const Image image;
+	hz::MachineOptions options = four_channels();
+	options.nand_image = image.path;
+	auto state = [](Start &device) {
+		nvme_sanitize_log log;
+		const auto page = device.controller.log_page(NVME_LOG_SANITIZE, sizeof(log));
+		std::memcpy(&log, page.data(), sizeof(log));
+		return log.sstat;
+	};
+	{
+		Start device(options);
+		for (uint32_t nsid = 1; nsid <= 4; nsid++)
+			device.write(nsid, 1);
+		device.shut_down();
+	}
+	options.power_cut_op = 10;
+	try {
+		Start device(options);
+		nvme_sqe sqe{};
+		sqe.opcode = NVME_ADMIN_SANITIZE;
+		sqe.cdw10 = NVME_SANITIZE_BLOCK_ERASE;
+		device.controller.require("Sanitize", sqe);
+		while (state(device) == NVME_SANITIZE_RUNS)
+			;
+		ADD_FAILURE() << "no power cut";
+	} catch (const std::exception &) {
+	}
+	options.power_cut_op = 0;
+	Start device(options);
+	for (int i = 0; i < 100000 && state(device) == NVME_SANITIZE_RUNS; i++)
+		;
+	EXPECT_EQ(state(device), NVME_SANITIZE_DONE);
+	for (uint32_t nsid = 1; nsid <= 4; nsid++) {
+		EXPECT_EQ(device.read(nsid), zeros);
+		device.write(nsid, 2);
+		EXPECT_EQ(device.read(nsid), device.block(nsid, 2));
+	}
+	device.shut_down();
 }
 
 } // namespace e2e

@@ -189,6 +189,17 @@ class Options(unittest.TestCase):
                     alone = Called(DRIVER, command) if command in ("nvme", "fio") else call  # whose next word would be taken for the value
                     self.refused(alone, *([option] if allowed else [option + "=3"]), says=option)
 
+    def test_what_is_missing_is_named_with_an_example(self):
+        for words, said in (("serve --nvme-tcp --allow-host", "--allow-host needs a value, NQN: The name of a host that may connect, as its "
+                                                              "/etc/nvme/hostnqn has it; no other may that is not named too. E.g. --allow-host nqn."),
+                            ("run --seed", "--seed needs a value, 1..4294967295: Seed of everything random"),
+                            ("run --seed 1 --seed 2", "--seed takes one value, once (./hartzone run --help has more)"),
+                            ("trace cut", "file is missing: The trace, plain or compressed by xz, gzip or zstd (./hartzone trace cut --help has more)"),
+                            ("trace", "trace needs a word behind it: detect, summary, convert, cut or scale (./hartzone trace --help has more)"),
+                            ("compare results", "B is missing: The folder or result.json to compare it with (./hartzone compare --help has more)")):
+            with self.subTest(words=words):
+                self.refused(Called(DRIVER), *words.split(), says=said)
+
     def test_fio_without_its_engine(self):
         run = subprocess.run([DRIVER, "fio", "--device", "small", "--name=a"], capture_output=True, text=True, check=False,
                              env={**os.environ, "HARTZONE_QEMU": "/bin/false", "HARTZONE_FIO_ENGINE": "/nonexistent"})

@@ -587,7 +587,6 @@ TEST_F(Format, OfAllIsOfTheAttachedOnes)
 TEST_F(Format, OtherFormsAreRefused)
 {
 	const size_t before = rig.fake->log.size();
-	EXPECT_EQ(format(1, NVME_FORMAT_USER_DATA << NVME_FORMAT_SES), bad_field);
 	EXPECT_EQ(format(1, NVME_FORMAT_CRYPTO << NVME_FORMAT_SES), bad_field);
 	EXPECT_EQ(format(1, 7 << NVME_FORMAT_SES), bad_field);
 	EXPECT_EQ(format(1, 1 << NVME_FORMAT_LBAFL), dnr(NVME_INVALID_FORMAT));
@@ -599,6 +598,44 @@ TEST_F(Format, OtherFormsAreRefused)
 	EXPECT_EQ(format(2), bad_field) << "detached";
 	EXPECT_EQ(rig.fake->log.size(), before);
 	EXPECT_EQ(format(1, 1 << NVME_FORMAT_MSET | 1 << NVME_FORMAT_PIL), 0) << "not applicable without metadata";
+}
+
+/* Behind everything else; of each namespace by itself. */
+TEST_F(Format, ErasesUserDataIfItIsAskedTo)
+{
+	const size_t before = rig.fake->log.size();
+	std::vector<int> erasing = wipe, both;
+	erasing.push_back(FTL_ERASE);
+	both = erasing;
+	both.insert(both.end(), erasing.begin(), erasing.end());
+	ASSERT_EQ(format(2, NVME_FORMAT_USER_DATA << NVME_FORMAT_SES), 0);
+	EXPECT_EQ(ops(before), erasing);
+	EXPECT_EQ(rig.fake->log.back().number, 1u);
+	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_ATTACHED));
+	ASSERT_EQ(attach(2, false), 0);
+	ASSERT_EQ(format(NVME_NSID_ALL, NVME_FORMAT_USER_DATA << NVME_FORMAT_SES), 0);
+	EXPECT_EQ(ops(before + erasing.size()), both);
+}
+
+/* … and a start completes it as such, also one whose erase has failed. */
+TEST_F(Format, AnInterruptedEraseIsCompletedAsOne)
+{
+	rig.fake->script = [](const ftl_request &req) { return Answer{.status = uint16_t(req.op == FTL_ERASE ? NVME_WRITE_FAULT : 0)}; };
+	EXPECT_EQ(format(3, NVME_FORMAT_USER_DATA << NVME_FORMAT_SES), NVME_WRITE_FAULT);
+	EXPECT_EQ(state(3), uint32_t(HZ_NAMESPACE_ERASING));
+	Rig::Queue queue = rig.make_queue(1, 16);
+	rig.open(queue);
+	EXPECT_EQ(rig.io(queue, read(3)).status, NVME_FORMAT_IN_PROGRESS);
+	rig.fake->script = [](const ftl_request &) { return Answer{}; };
+	rig.set(NVME_REG_CC, 0);
+	rig.run();
+	const size_t before = rig.fake->log.size();
+	rig.enable();
+	EXPECT_EQ(list(NVME_CNS_ACTIVE_NAMESPACES), (std::vector<uint32_t>{1, 2, 3}));
+	std::vector<int> erasing = wipe;
+	erasing.push_back(FTL_ERASE);
+	EXPECT_EQ(ops(before), erasing);
+	EXPECT_EQ(state(3), uint32_t(HZ_NAMESPACE_ATTACHED));
 }
 
 /* Commands that come meanwhile end with a status of their own; other namespaces are served. */

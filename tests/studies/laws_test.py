@@ -9,11 +9,12 @@ import tempfile
 import types
 import unittest
 import unittest.mock
+import warnings
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling")]
 import scaling  # noqa: E402
-from common import arguments, page as page_module, report, sweep, usl  # noqa: E402
+from common import arguments, page as page_module, plot, report, sweep, usl  # noqa: E402
 from common.page import Page  # noqa: E402
 
 
@@ -51,6 +52,13 @@ class Laws(unittest.TestCase):
 
     def test_amdahls_law_has_no_peak(self):
         self.assertIsNone(usl.amdahl([(1, 10.0), (2, 12.0), (4, 11.0)]).peak)
+
+
+class Pictures(unittest.TestCase):
+    def test_many_pictures_are_no_warning(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(len([plot.figure() for _ in range(30)]), 30)
 
 
 class Conclusions(unittest.TestCase):

@@ -70,8 +70,11 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(points["mcs", 4]["contended"], 0.01)
         self.assertGreater(points["mcs", 4]["kiops"], points["mcs", 1]["kiops"])
         self.assertEqual(len(self.lines), 1 + 4)
+        first, *others = found["conclusions"]
+        self.assertTrue(self.printed.startswith(f"{first}\n\n"), "the answer comes first")
         for line in found["conclusions"]:
             self.assertTrue(html.escape(line) in self.page, line)
+        for line in others:
             self.assertIn(f"- {line}\n", self.printed)
         self.assertEqual(self.page.count("<svg"), 3 + 3 * 2, "curves, stacks, laws, and of each line its ledger, graph and hand-overs")
         for edge in ledger["graph"]:
@@ -94,7 +97,7 @@ class LockScaling(unittest.TestCase):
         self.assertNotIn('src="', self.page)
         self.assertEqual(found["laws"], [], "two worker counts are no curve")
         self.shows_ticket_model(found["ticket_model"], "ticket", "mcs")
-        self.assertEqual(self.printed.splitlines()[0].split()[:4], ["lock", "workers", "KIOPS", "ticket"], "what is as usual has no column")
+        self.assertEqual(self.printed.splitlines()[2].split()[:4], ["lock", "workers", "KIOPS", "ticket"], "what is as usual has no column")
         for p in points.values():
             self.assertEqual(sorted(p["busy"]), ["hil", "link", "tsu", "worker"])
             self.assertTrue(all(0 < share <= 1 for share in p["busy"].values()))
@@ -145,7 +148,7 @@ class LockScaling(unittest.TestCase):
         self.assertGreater(one["time"]["spin global"], sum(part for use, part in fine["time"].items() if use.startswith("spin")))
         self.assertEqual([use for use in one["time"] if use.startswith("spin")], ["spin global"], "who waits does so at the one lock")
         self.assertIn("mcs global", self.page)
-        self.assertEqual(self.printed.splitlines()[0].split()[:4], ["lock", "granularity", "workers", "KIOPS"])
+        self.assertEqual(self.printed.splitlines()[2].split()[:4], ["lock", "granularity", "workers", "KIOPS"])
         by_model = {model["granularity"]: model for model in found["ticket_model"]}
         self.assertEqual([(m["class"], m["points"][1]["locks"] > 1) for m in by_model.values()], [("global", False), ("zone", True)])
         self.assertGreater(by_model["global"]["most_spin"], 0.1)

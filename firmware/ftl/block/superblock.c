@@ -290,6 +290,18 @@ void superblock_promise(struct ftl *ftl, uint32_t number, int count)
 	lt_lock_release(&sbs->lock, &node);
 }
 
+uint8_t superblock_state(struct ftl *ftl, uint32_t number)
+{
+	struct superblocks *sbs = superblocks_of(ftl, number);
+	struct lt_lock_node node;
+	uint8_t state;
+
+	lt_lock_acquire(&sbs->lock, &node);
+	state = info_of(sbs, number)->state;
+	lt_lock_release(&sbs->lock, &node);
+	return state;
+}
+
 uint32_t superblock_erases(struct ftl *ftl, uint32_t number)
 {
 	struct superblocks *sbs = superblocks_of(ftl, number);

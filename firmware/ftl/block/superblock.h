@@ -61,6 +61,8 @@ void superblock_release(struct ftl_worker *self, uint32_t number, struct zone *n
 void superblock_retire(struct ftl_worker *self, uint32_t number);
 /* +1: this used superblock will be released soon; -1: it has been released. Waiters do not fail meanwhile. */
 void superblock_promise(struct ftl *ftl, uint32_t number, int count);
+/* enum superblock_state. */
+uint8_t superblock_state(struct ftl *ftl, uint32_t number);
 uint32_t superblock_erases(struct ftl *ftl, uint32_t number);
 /* Spare and wear of the superblocks of zones. Any hart, no lock. */
 void superblocks_health(const struct ftl *ftl, struct ftl_health *out);

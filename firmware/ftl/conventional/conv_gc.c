@@ -327,6 +327,53 @@ void conv_gc_kick(struct ftl_worker *self)
 	lt_post(&self->thread, &gc->start, collect_start);
 }
 
+/* Nothing is appended to the zone any more. */
+static void leave_frontier(struct ftl *ftl, struct zone *zone)
+{
+	struct conventional *conv = ftl->conventional;
+	struct backing *info = backing_of(zone);
+	uint64_t frontier = lt_load(&info->frontier);
+	struct lt_lock_node node;
+
+	if (frontier == FRONTIER_NONE)
+		return;
+	lt_lock_acquire(&zone->lock, &node);
+	lt_store(&info->frontier, FRONTIER_NONE);
+	lt_lock_release(&zone->lock, &node);
+	lt_lock_acquire(&conv->lock, &node);
+	if (lt_load(&conv->current[frontier]) == backing_number(zone) + 1)
+		lt_store(&conv->current[frontier], 0);
+	lt_lock_release(&conv->lock, &node);
+}
+
+/* Full, and still being programmed: it will be sealed, or lost. */
+static bool is_sealing(const struct backing *info)
+{
+	return lt_load(&info->state) == BACKING_OPEN && lt_load(&info->frontier) == FRONTIER_NONE;
+}
+
+bool conv_purge(struct ftl_worker *self, uint32_t *next)
+{
+	struct conventional *conv = self->ftl->conventional;
+	struct conv_gc *gc = &conv->gc;
+	uint32_t zones = self->ftl->shape.backing_zones;
+
+	if (!zones)
+		return true;
+	if (!lt_cas(&gc->busy, 0, 1))
+		return false;
+	while (*next < zones && lt_load(&conv->backing[*next].state) == BACKING_ERASED)
+		++*next;
+	if (*next == zones || is_sealing(&conv->backing[*next])) {
+		lt_store(&gc->busy, 0);
+		return *next == zones;
+	}
+	gc->worker = self;
+	leave_frontier(self->ftl, backing_zone(self->ftl, *next));
+	collect(self, backing_zone(self->ftl, (*next)++));
+	return false;
+}
+
 void conv_gc_init(struct ftl *ftl, struct arena *arena)
 {
 	struct conv_gc *gc = &ftl->conventional->gc;

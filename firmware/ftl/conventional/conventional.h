@@ -51,6 +51,9 @@ struct conv_gc {
 void conv_gc_init(struct ftl *ftl, struct arena *arena);
 /* Any lock: collect if erased backing zones are short. */
 void conv_gc_kick(struct ftl_worker *self);
+/* Erasing of user data, when nothing is mapped and the host sends nothing: the collector takes backing zone after backing zone from *next on.
+ * False: call it again later. True: each was EMPTY, has been reset, or cannot be. */
+bool conv_purge(struct ftl_worker *self, uint32_t *next);
 
 /* The backing zones of conventional ones: their states, the erased ones, and requests waiting for one.
  *

@@ -44,7 +44,7 @@ HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work
 enum { FTL_BACKING = 32, FTL_FOR_MAP = 64 };
 /* ftl_request.op, internal: continuation of a flush with FTL_AT_REST (clean_mark.c); look-up of staged sectors by a write buffer
  * (buffer/staged.c). */
-enum { FTL_REST = FTL_ABANDON + 1, FTL_FOLD };
+enum { FTL_REST = FTL_ERASE + 1, FTL_FOLD };
 enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_SAVED /* trims, too */, FLUSH_FAILED };
 
 static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }

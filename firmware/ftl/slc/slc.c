@@ -487,6 +487,59 @@ void slc_unpin(struct ftl_worker *self, ppa_t ppa)
 		lt_post(&gc->worker->thread, &gc->event, pins_gone);
 }
 
+/* --- erasing of user data --- */
+
+static bool is_stale(const struct slc_block *block, uint64_t before)
+{
+	return block->state != SLC_FREE && block->state != SLC_BAD && block->opened <= before;
+}
+
+/* A head leaves its superblock if it finds another one. */
+static void seal_stale_heads(struct slc *slc, uint64_t before)
+{
+	for (unsigned i = 0; i < SLC_STREAMS; i++) {
+		struct slc_head *head = &slc->head[i];
+
+		if (head->block != SLC_NONE && slc->block[head->block].opened <= before && slc_free_now(slc) > (i == SLC_COLLECT ? 0 : 1))
+			head_seal(slc, head);
+	}
+}
+
+/* The worth lasts until the superblock's next change, and is given to it again. */
+static void make_worthless(struct slc *slc, struct slc_block *block)
+{
+	if (block->state != SLC_SEALED || block->in_flight || (block->stuck && block->valid))
+		return;
+	slc->worth[block->worth]--;
+	block->worth = SLC_EMPTY;
+	slc->worth[SLC_EMPTY]++;
+}
+
+enum slc_purge slc_purge(struct ftl_worker *self, uint64_t before)
+{
+	struct slc *slc = self->ftl->slc;
+	uint32_t stale = 0, in_flight = 0;
+	struct lt_lock_node node;
+	bool busy;
+
+	lt_lock_acquire(&slc->lock, &node);
+	seal_stale_heads(slc, before);
+	for (uint32_t i = 0; i < slc->blocks; i++)
+		if (is_stale(&slc->block[i], before)) {
+			make_worthless(slc, &slc->block[i]);
+			in_flight += slc->block[i].in_flight;
+			stale++;
+		}
+	slc_collect(self);
+	busy = slc->gc.busy || in_flight;
+	for (uint32_t i = 0; !busy && i < slc->blocks; i++)
+		slc_appraise(slc, &slc->block[i]);
+	lt_lock_release(&slc->lock, &node);
+	if (!stale)
+		return SLC_PURGED;
+	return busy ? SLC_PURGE_RUNS : SLC_PURGE_FAILED;
+}
+
 void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row)
 {
 	struct slc *slc = ftl->slc;

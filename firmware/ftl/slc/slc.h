@@ -224,6 +224,11 @@ void slc_lose_block(struct ftl *ftl);
 /* Mount: is this partly programmed superblock worth resuming? Then it becomes a head. */
 void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row);
 
+/* Erasing of user data: every superblock opened at sequence number `before`, or earlier, is collected. Call it again until there is
+ * none (SLC_PURGED); SLC_PURGE_FAILED: some cannot be. SLC lock not held. */
+enum slc_purge { SLC_PURGED, SLC_PURGE_RUNS, SLC_PURGE_FAILED };
+enum slc_purge slc_purge(struct ftl_worker *self, uint64_t before);
+
 /* SLC superblocks reserved for the power-fail dump; their places are handed out on capacitors, first to the first free die. Nothing of
  * the log is running any more then. */
 

@@ -444,6 +444,7 @@ static admin_handler *handler_of(uint8_t opcode)
 	case NVME_ADMIN_NAMESPACE_MANAGEMENT: return admin_namespace_management;
 	case NVME_ADMIN_NAMESPACE_ATTACHMENT: return admin_namespace_attachment;
 	case NVME_ADMIN_FORMAT_NVM: return admin_format_nvm;
+	case NVME_ADMIN_SANITIZE: return admin_sanitize;
 	case NVME_ADMIN_DEVICE_SELF_TEST: return admin_self_test;
 	case NVME_ADMIN_HZ_RESET_STATS: return admin_reset_stats;
 	default: return NULL;
@@ -453,12 +454,14 @@ static admin_handler *handler_of(uint8_t opcode)
 static uint16_t execute_admin(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result)
 {
 	admin_handler *handler = handler_of(sqe->opcode);
+	uint16_t status;
 
 	if (!handler)
 		return NVME_INVALID_OPCODE | NVME_DNR;
 	if (sqe->flags & (NVME_SQE_FUSE_MASK | NVME_SQE_PSDT_MASK))
 		return NVME_INVALID_FIELD | NVME_DNR;
-	return handler(hil, sqe, result);
+	status = sanitize_refuses(hil, sqe);
+	return status ? status : handler(hil, sqe, result);
 }
 
 static void run_admin_command(struct hil *hil)
@@ -480,7 +483,7 @@ static void run_admin_command(struct hil *hil)
  * change of the namespaces; the end of one sets it again. */
 static bool admin_may_take(struct hil *hil)
 {
-	return admin_has_room(&hil->group.queues) && !hart_pings_full(&hil->pings) && !hil->change.busy;
+	return admin_has_room(&hil->group.queues) && !hart_pings_full(&hil->pings) && !namespaces_change_blocks(&hil->change);
 }
 
 bool admin_run(struct hil *hil)

@@ -29,6 +29,7 @@ struct hil {
 	const struct hz_device_config *cfg;
 	struct namespace_table namespaces;
 	struct namespace_change change;
+	struct sanitize sanitize;
 	struct self_test self_test;
 	struct telemetry telemetry;
 	struct host_bus bus;

@@ -3,8 +3,8 @@
 #include "hil/controller/admin.h"
 #include "hil/controller/controller.h"
 
-/* Asynchronous events: errors of the host (invalid doorbells), critical warnings of the SMART log, created or deleted namespaces, zones
- * changed by the device. */
+/* Asynchronous events: errors of the host (invalid doorbells), critical warnings of the SMART log, the end of a sanitize operation,
+ * created or deleted namespaces, zones changed by the device. */
 
 static uint16_t take_request(struct async_events *events, unsigned index)
 {
@@ -23,6 +23,7 @@ static const struct {
 	{ NVME_AEN_ERROR, NVME_AEN_ERROR_INVALID_DOORBELL_VALUE, NVME_LOG_ERROR },
 	{ NVME_AEN_SMART, NVME_AEN_SMART_RELIABILITY, NVME_LOG_SMART },
 	{ NVME_AEN_SMART, NVME_AEN_SMART_SPARE, NVME_LOG_SMART },
+	{ NVME_AEN_IO, NVME_AEN_IO_SANITIZED, NVME_LOG_SANITIZE },
 	{ NVME_AEN_NOTICE, NVME_AEN_NOTICE_NAMESPACES, NVME_LOG_CHANGED_NAMESPACES },
 	{ NVME_AEN_NOTICE, NVME_AEN_NOTICE_ZONES, NVME_LOG_CHANGED_ZONES },
 };

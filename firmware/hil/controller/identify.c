@@ -63,8 +63,9 @@ static void identify_controller(struct hil *hil, void *page)
 	id->ver = NVME_VERSION_2_0;
 	id->oaes = feature_notices(hil->zoned);
 	id->ctratt = NVME_CTRATT_NVM_SETS | NVME_CTRATT_ENDURANCE_GROUPS;
-	id->cntrltype = 1;                                                                          /* I/O controller */
-	id->oacs = NVME_OACS_DBBUF | NVME_OACS_NAMESPACES | NVME_OACS_FORMAT | NVME_OACS_SELF_TEST; /* FNA 0: of one namespace, or all */
+	id->cntrltype = 1; /* I/O controller */
+	id->oacs = NVME_OACS_DBBUF | NVME_OACS_NAMESPACES | NVME_OACS_FORMAT |
+		   NVME_OACS_SELF_TEST; /* FNA 0: of one namespace, or all; so an erase */
 	id->aerl = ASYNC_LIMIT - 1;
 	id->frmw = 0x03; /* one slot, read only */
 	id->lpa = NVME_LPA_EFFECTS | NVME_LPA_EXTENDED | NVME_LPA_TELEMETRY | NVME_LPA_SUPPORTED_PAGES;
@@ -78,6 +79,7 @@ static void identify_controller(struct hil *hil, void *page)
 	put_bytes(id->unvmcap, namespaces_sectors(&hil->namespaces, 0, true));
 	id->edstt = (uint16_t)(1 + (namespaces_sectors(&hil->namespaces, 0, false) << HZ_SECTOR_SHIFT >> 30) / 60); /* 1 GiB a second */
 	id->dsto = NVME_DSTO_ONE_TEST;
+	id->sanicap = sanitize_capabilities();
 	id->nsetidmax = (uint16_t)nvm_sets(&hil->namespaces);
 	id->endgidmax = HIL_ENDURANCE_GROUP;
 	id->oncs = NVME_ONCS_COMPARE | NVME_ONCS_WRITE_UNCORRECTABLE | NVME_ONCS_VERIFY | NVME_ONCS_DATASET_MANAGEMENT |

@@ -159,6 +159,7 @@ void life_enable(struct hil *hil)
 	life_set(&hil->life, LIFE_READY);
 	life_order(hil);
 	health_tell(&hil->health); /* of events enabled by a saved value */
+	sanitize_resume(hil);
 	namespaces_resume_formats(hil);
 	self_test_resume(hil);
 	hil->reg.csts |= NVME_CSTS_RDY;
@@ -291,9 +292,15 @@ static void finish_reset(struct hil *hil)
 	life_set(&hil->life, LIFE_DISABLED);
 }
 
+/* A sanitize operation goes on behind a reset; a shutdown waits for it. */
+static bool awaits_change(const struct hil *hil)
+{
+	return namespaces_change_blocks(&hil->change) || (hil->change.busy && hil->life.shutdown == SHUTDOWN_DRAINING);
+}
+
 void life_step(struct hil *hil)
 {
-	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || hil->change.busy ||
+	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || awaits_change(hil) ||
 	    hil->self_test.busy || hil->abort.busy)
 		return;
 	if (hil->life.shutdown == SHUTDOWN_DRAINING && relays_obeyed(&hil->relays))

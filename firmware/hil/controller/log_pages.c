@@ -126,6 +126,7 @@ static uint32_t effects_page(void *page, bool zoned, bool copies)
 	log->acs[NVME_ADMIN_NAMESPACE_ATTACHMENT] = MANAGES | NVME_EFFECT_INVENTORY_CHANGE;
 	log->acs[NVME_ADMIN_DEVICE_SELF_TEST] = MANAGES;
 	log->acs[NVME_ADMIN_FORMAT_NVM] = MANAGES | NVME_EFFECT_LBA_CHANGE | NVME_EFFECT_ALONE;
+	log->acs[NVME_ADMIN_SANITIZE] = MANAGES | NVME_EFFECT_LBA_CHANGE | NVME_EFFECT_ALL_ALONE;
 	log->iocs[NVME_IO_FLUSH] = READS;
 	log->iocs[NVME_IO_READ] = READS;
 	log->iocs[NVME_IO_COMPARE] = READS;
@@ -150,6 +151,7 @@ bool log_page_known(const struct hil *hil, unsigned id)
 	case NVME_LOG_TELEMETRY_CONTROLLER:
 	case NVME_LOG_ENDURANCE_GROUP:
 	case NVME_LOG_FEATURES:
+	case NVME_LOG_SANITIZE:
 	case NVME_LOG_MI_COMMANDS: return true;
 	case NVME_LOG_CHANGED_ZONES: return hil->zoned;
 	default: return id <= NVME_LOG_FIRMWARE || (id >= HZ_LOG_HARTS && id <= HZ_LOG_ENERGY);
@@ -253,6 +255,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
 	case NVME_LOG_SELF_TEST: return self_test_page(hil, (struct nvme_self_test_log *)hil->scratch);
 	case NVME_LOG_ENDURANCE_GROUP: return endurance_page(hil, hil->scratch);
+	case NVME_LOG_SANITIZE: return sanitize_page(hil, (struct nvme_sanitize_log *)hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
 	case NVME_LOG_CHANGED_NAMESPACES: return changed_namespaces_page(hil, hil->scratch, !(sqe->cdw10 & LOG_RETAIN_EVENT));
 	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS, hil->cfg->copies);

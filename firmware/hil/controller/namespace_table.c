@@ -163,15 +163,39 @@ static void answer_change(struct hil *hil, uint16_t status, uint32_t dw0)
 	life_step(hil);
 }
 
+static uint32_t format_field(const struct nvme_sqe *sqe, enum nvme_format_field first, uint32_t mask) { return sqe->cdw10 >> first & mask; }
+
+static bool erases(const struct hil *hil, uint32_t number)
+{
+	if (hil->change.why == WIPE_SANITIZES)
+		return true;
+	if (hil->change.why == WIPE_RESUMES)
+		return hil->namespaces.slot[number].state == HZ_NAMESPACE_ERASING;
+	return hil->change.why == WIPE_FORMATS && format_field(&hil->change.sqe, NVME_FORMAT_SES, 7) == NVME_FORMAT_USER_DATA;
+}
+
+static const enum nvme_self_test_end test_ends[] = {
+	[WIPE_DELETES] = NVME_SELF_TEST_REMOVED,
+	[WIPE_FORMATS] = NVME_SELF_TEST_FORMATTED,
+	[WIPE_RESUMES] = NVME_SELF_TEST_FORMATTED,
+	[WIPE_SANITIZES] = NVME_SELF_TEST_SANITIZED,
+};
+
 /* Commands fetched before belong to an ended life of this namespace, at any later time. */
 static void begin_wipe(struct hil *hil, uint32_t number)
 {
+	enum hz_namespace_state state = erases(hil, number) ? HZ_NAMESPACE_ERASING : HZ_NAMESPACE_FORMATTING;
+
 	hil->change.number = number;
 	hil->change.step = 0;
+	hil->change.erases = state == HZ_NAMESPACE_ERASING;
 	hil->change.all_conventional = (struct nvme_dsm_range){ .nlb = (uint32_t)hil->namespaces.slot[number].conventional };
 	hil->life.number++;
-	self_test_drop(hil, number, hil->change.why == WIPE_DELETES ? NVME_SELF_TEST_REMOVED : NVME_SELF_TEST_FORMATTED);
-	set_namespace_state(hil, number, hil->change.why == WIPE_DELETES ? HZ_NAMESPACE_DELETED : HZ_NAMESPACE_FORMATTING);
+	self_test_drop(hil, number, test_ends[hil->change.why]);
+	if (hil->change.why == WIPE_SANITIZES)
+		life_order(hil);
+	else
+		set_namespace_state(hil, number, hil->change.why == WIPE_DELETES ? HZ_NAMESPACE_DELETED : state);
 	wipe_on(hil);
 }
 
@@ -189,6 +213,7 @@ static bool wants_wipe(const struct namespace_slot *slot, enum namespace_wipe wh
 	switch (why) {
 	case WIPE_DELETES: return namespace_exists(slot);
 	case WIPE_FORMATS: return namespace_is_attached(slot);
+	case WIPE_SANITIZES: return true;
 	default: return namespace_is_formatting(slot);
 	}
 }
@@ -203,10 +228,25 @@ static bool wipe_next(struct hil *hil)
 	return false;
 }
 
+static void end_sanitized_slot(struct hil *hil)
+{
+	bool good = hil->change.step != UINT32_MAX;
+
+	if (good && wipe_next(hil))
+		return;
+	hil->change.busy = false;
+	sanitize_ended(hil, good);
+	life_step(hil);
+}
+
 static void end_wipe(struct hil *hil)
 {
 	struct namespace_change *change = &hil->change;
 
+	if (change->why == WIPE_SANITIZES) {
+		end_sanitized_slot(hil);
+		return;
+	}
 	if (change->step == UINT32_MAX) {
 		answer_change(hil, change->req.status, 0);
 		return;
@@ -249,6 +289,13 @@ static void wipe_on(struct hil *hil)
 		change->step++;
 		ask_ftl(hil, FTL_FLUSH, 0);
 		break;
+	case 5:
+		change->step++;
+		if (change->erases) {
+			ask_ftl(hil, FTL_ERASE, 0);
+			break;
+		}
+		/* fall through */
 	default: end_wipe(hil);
 	}
 }
@@ -358,15 +405,13 @@ uint16_t admin_namespace_management(struct hil *hil, const struct nvme_sqe *sqe,
 
 /* --- format --- */
 
-static uint32_t format_field(const struct nvme_sqe *sqe, enum nvme_format_field first, uint32_t mask) { return sqe->cdw10 >> first & mask; }
-
-/* The one format: 4 KiB, with protection information as configured, in the last bytes of separate metadata. No secure erase: stale
- * copies of user data stay in flash until their superblocks are erased, and there is no key to change. */
+/* The one format: 4 KiB, with protection information as configured, in the last bytes of separate metadata. Without an erase
+ * stale copies of user data stay in flash until their superblocks are erased; there is no key to change. */
 static uint16_t check_format(const struct hil *hil, const struct nvme_sqe *sqe)
 {
 	uint32_t protection = hil->cfg->protection == HZ_PROTECTION_TYPE1 ? NVME_DPS_TYPE1 : 0;
 
-	if (format_field(sqe, NVME_FORMAT_SES, 7) != NVME_FORMAT_NO_ERASE)
+	if (format_field(sqe, NVME_FORMAT_SES, 7) > NVME_FORMAT_USER_DATA)
 		return BAD_FIELD;
 	if (format_field(sqe, NVME_FORMAT_LBAFL, 15) || format_field(sqe, NVME_FORMAT_LBAFU, 3) ||
 	    format_field(sqe, NVME_FORMAT_PI, 7) != protection)
@@ -400,7 +445,50 @@ void namespaces_resume_formats(struct hil *hil)
 	const struct nvme_sqe all = { .cid = UINT16_MAX, .nsid = NVME_NSID_ALL };
 	struct admin_result result;
 
-	begin_wipes(hil, &all, WIPE_RESUMES, &result);
+	if (!hil->change.busy)
+		begin_wipes(hil, &all, WIPE_RESUMES, &result);
+}
+
+/* --- sanitize --- */
+
+enum { WIPE_STEPS = 6 };
+
+void namespaces_sanitize(struct hil *hil)
+{
+	const struct nvme_sqe all = { .cid = UINT16_MAX, .nsid = NVME_NSID_ALL };
+	struct admin_result result;
+
+	begin_wipes(hil, &all, WIPE_SANITIZES, &result);
+}
+
+uint32_t namespaces_sanitized(const struct hil *hil)
+{
+	uint32_t step = hil->change.step ? hil->change.step - 1 : 0; /* the one under way */
+
+	return ((hil->change.number * WIPE_STEPS + step) << 16) / (hil->namespaces.count * WIPE_STEPS);
+}
+
+void namespaces_are_sanitized(struct hil *hil)
+{
+	for (uint32_t i = 0; i < hil->namespaces.count; i++) {
+		const struct namespace_slot *slot = &hil->namespaces.slot[i];
+
+		if (namespace_is_formatting(slot))
+			set_namespace_state(hil, i, HZ_NAMESPACE_ATTACHED);
+		else if (slot->state == HZ_NAMESPACE_DELETED)
+			set_namespace_state(hil, i, HZ_NAMESPACE_FREE);
+	}
+}
+
+void namespaces_serve(struct hil *hil, uint8_t sanitize)
+{
+	hil->group.fetch.sanitize = sanitize;
+	for (uint32_t i = 0; i < hil->namespaces.count; i++) {
+		const struct namespace_slot *slot = &hil->namespaces.slot[i];
+
+		fetch_set_namespace(&hil->group.fetch, i, slot->sectors, namespace_is_attached(slot), namespace_is_formatting(slot));
+	}
+	life_order(hil);
 }
 
 /* --- attachment --- */

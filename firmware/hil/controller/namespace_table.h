@@ -35,10 +35,13 @@ static inline struct namespace_slot *namespace_slot(struct namespace_table *tabl
 {
 	return nsid - 1 < table->count ? &table->slot[nsid - 1] : NULL;
 }
-static inline bool namespace_is_formatting(const struct namespace_slot *slot) { return slot->state == HZ_NAMESPACE_FORMATTING; }
+static inline bool namespace_is_formatting(const struct namespace_slot *slot)
+{
+	return slot->state == HZ_NAMESPACE_FORMATTING || slot->state == HZ_NAMESPACE_ERASING;
+}
 static inline bool namespace_is_attached(const struct namespace_slot *slot)
 {
-	return slot->state == HZ_NAMESPACE_ATTACHED || slot->state == HZ_NAMESPACE_FORMATTING;
+	return slot->state == HZ_NAMESPACE_ATTACHED || namespace_is_formatting(slot);
 }
 static inline bool namespace_exists(const struct namespace_slot *slot)
 {
@@ -61,20 +64,33 @@ void namespaces_list_changed(struct namespace_table *table, bool take, uint32_t 
  *
  * A namespace has a slot, a window from the configuration: a creation takes a free slot. A deletion ends the host's commands, as a
  * controller reset does, and then releases everything in its FTL; until that is done the slot stays DELETED, and a creation there does
- * it first. A format does the same with a namespace that stays; until it is done the slot is FORMATTING, and after a power cut the next
- * enabling of the controller does it first. */
+ * it first. A format does the same with a namespace that stays, and, if it is to, erases its user data; until it is done the slot is
+ * FORMATTING, or ERASING, and after a power cut the next enabling of the controller does it first. */
 
-enum namespace_wipe { WIPE_DELETES, WIPE_FORMATS, WIPE_RESUMES /* formats, for no command */ };
+enum namespace_wipe {
+	WIPE_DELETES,
+	WIPE_FORMATS,
+	WIPE_RESUMES /* formats, for no command */,
+	WIPE_SANITIZES /* all slots, for no command */
+};
 struct namespace_change {
 	bool busy;
 	enum namespace_wipe why;
 	struct nvme_sqe sqe; /* the command */
 	uint32_t number;     /* of the namespace being wiped */
 	uint32_t step;
+	bool erases;      /* its user data */
 	uint64_t sectors; /* of its successor; 0: none */
 	struct ftl_request req;
 	struct nvme_dsm_range all_conventional;
 	uint8_t *list[1];
+};
+
+/* Persistent in struct hz_nand_controller. */
+struct sanitize {
+	uint8_t state; /* enum nvme_sanitize_state */
+	bool exited;   /* … the failure mode */
+	uint32_t cdw10;
 };
 
 admin_handler admin_namespace_management, admin_namespace_attachment, admin_format_nvm;
@@ -82,5 +98,29 @@ admin_handler admin_namespace_management, admin_namespace_attachment, admin_form
 struct hil;
 /* The controller was enabled: complete the formats that a loss of power has interrupted. No change under way. Clock frozen. */
 void namespaces_resume_formats(struct hil *hil);
+/* Wipe and erase every slot, one after the other; sanitize_ended follows. No change under way. */
+void namespaces_sanitize(struct hil *hil);
+/* Share of that which is done, of 65536. */
+uint32_t namespaces_sanitized(const struct hil *hil);
+/* All slots are erased: interrupted formats and deletions are complete. */
+void namespaces_are_sanitized(struct hil *hil);
+/* The harts learn whether commands of namespaces are served. */
+void namespaces_serve(struct hil *hil, uint8_t sanitize);
+/* A change that the admin queue waits for. */
+static inline bool namespaces_change_blocks(const struct namespace_change *change) { return change->busy && change->why != WIPE_SANITIZES; }
+
+/* Sanitize (base spec 5.24, 8.21): block erase of all slots in the background. Its state is in the image before anything is erased: a reset
+ * does not end it, and after a loss of power the next enabling of the controller begins it again. Until it is done, and after one that failed
+ * until the host has left the failure mode, commands outside the list of the specification are refused. */
+
+admin_handler admin_sanitize;
+/* The controller was enabled. Before namespaces_resume_formats. Clock frozen. */
+void sanitize_resume(struct hil *hil);
+void sanitize_ended(struct hil *hil, bool good);
+/* Why it refuses this admin command, or NVME_SUCCESS. */
+uint16_t sanitize_refuses(const struct hil *hil, const struct nvme_sqe *sqe);
+/* SANICAP; the page of log 81h. */
+uint32_t sanitize_capabilities(void);
+uint32_t sanitize_page(const struct hil *hil, struct nvme_sanitize_log *log);
 
 #endif

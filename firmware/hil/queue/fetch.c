@@ -178,13 +178,23 @@ static const struct io_limits *limits_for(const struct fetch *fetch, uint32_t ns
 	return fetch->of_nsid[nsid <= fetch->namespaces ? nsid : 0];
 }
 
-/* The decoder knows only that a namespace being formatted is not served, and that a command to be aborted is none. */
+/* The queue's last command has been taken, and was refused by the decoder. */
+static uint16_t sanitize_status(const struct fetch *fetch, const struct submission_queue *sq)
+{
+	if (sq->ring[(sq->head ? sq->head : sq->depth) - 1].opcode == NVME_IO_FLUSH)
+		return NVME_SUCCESS;
+	return fetch->sanitize == FETCH_SANITIZE_RUNS ? NVME_SANITIZE_IN_PROGRESS : NVME_SANITIZE_FAILED;
+}
+
+/* The decoder knows only that a namespace being formatted or sanitized is not served, and that a command to be aborted is none. */
 static __attribute__((noinline)) void refuse(struct fetch *fetch, struct command *command, const struct io_limits *limits)
 {
 	struct fetch_abort *abort = fetch->abort && fetch->abort->taken ? fetch->abort : NULL;
 
 	if (abort)
 		command->req.status = NVME_ABORT_REQUESTED;
+	else if (fetch->sanitize)
+		command->req.status = sanitize_status(fetch, command->sq);
 	else if (limits->formatting && command->req.status == (NVME_INVALID_FIELD | NVME_DNR))
 		command->req.status = NVME_FORMAT_IN_PROGRESS;
 	completion_end(command);
@@ -253,13 +263,13 @@ void fetch_set_write_cache(struct fetch *fetch, bool on)
 void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active, bool formatting)
 {
 	fetch->limits[number].namespace_sectors = fetch->sectors[number] = sectors;
-	fetch->limits[number].inactive = !active || formatting;
+	fetch->limits[number].inactive = !active || formatting || fetch->sanitize;
 	fetch->limits[number].formatting = formatting;
 }
 
 uint64_t fetch_served(const struct fetch *fetch)
 {
-	uint64_t served = 0;
+	uint64_t served = (uint64_t)fetch->sanitize << FETCH_SANITIZE_SHIFT;
 
 	for (uint32_t i = 0; i < fetch->namespaces; i++) {
 		served |= (uint64_t)!fetch->limits[i].inactive << i;
@@ -267,7 +277,8 @@ uint64_t fetch_served(const struct fetch *fetch)
 	}
 	return served;
 }
-HZ_STATIC_ASSERT((int)HZ_MAX_NAMESPACES <= (int)FETCH_FORMATTING_SHIFT, "a word has both bits of each namespace");
+HZ_STATIC_ASSERT((int)HZ_MAX_NAMESPACES <= (int)FETCH_SANITIZE_SHIFT - (int)FETCH_FORMATTING_SHIFT,
+		 "a word has both bits of each namespace");
 
 void fetch_reset(struct fetch *fetch, bool weighted)
 {

@@ -24,6 +24,9 @@ struct fetch_turn {
 	unsigned burst_left; /* commands that this queue may still send */
 };
 
+/* No namespace is served, and every command but Flush is refused. */
+enum fetch_sanitize { FETCH_SERVES, FETCH_SANITIZE_RUNS, FETCH_SANITIZE_FAILED };
+
 struct fetch {
 	struct queues *queues;
 	struct command_pool *pool;
@@ -40,17 +43,18 @@ struct fetch {
 	unsigned priority;         /* weighted: whose turn it is, of high, medium, low */
 	unsigned priority_left;    /* commands that these queues may still send */
 	struct fetch_abort *abort; /* its command waits to be fetched; NULL: none does */
+	uint8_t sanitize;          /* enum fetch_sanitize */
 };
 
 /* queues is initialized; all objects passed by pointer must outlive it, limits[namespaces] are copied. */
 void fetch_init(struct fetch *fetch, struct queues *queues, struct command_pool *pool, const struct life *life,
 		const struct controller_ops *device, const struct io_limits *limits, uint32_t namespaces);
 /* Feature 06h; size of a namespace, whether it is active, and whether a format of it is under way; bits of active ones, bit = number, and
- * in the high half bits of those being formatted. */
+ * in the high half bits of those being formatted, and in the two highest enum fetch_sanitize, which is set before the namespaces. */
 void fetch_set_write_cache(struct fetch *fetch, bool on);
 void fetch_set_namespace(struct fetch *fetch, uint32_t number, uint64_t sectors, bool active, bool formatting);
 uint64_t fetch_served(const struct fetch *fetch);
-enum { FETCH_FORMATTING_SHIFT = 32 };
+enum { FETCH_FORMATTING_SHIFT = 32, FETCH_SANITIZE_SHIFT = 62 };
 /* The controller was enabled, with weighted round robin or without: features have their defaults again. */
 void fetch_reset(struct fetch *fetch, bool weighted);
 /* Look at the doorbells: true if a command may be taken. Clock frozen. */

@@ -252,6 +252,7 @@ static void take_order(struct far_view *far)
 	far->life.shutdown = (enum life_shutdown)(state >> 8);
 	fetch_set_write_cache(far->fetch, lt_load(&relay->write_cache));
 	served = lt_load(&relay->served);
+	far->fetch->sanitize = (uint8_t)(served >> FETCH_SANITIZE_SHIFT);
 	for (uint32_t n = 0; n < far->fetch->namespaces; n++)
 		fetch_set_namespace(far->fetch, n, lt_load(&relay->sectors[n]), served >> n & 1,
 				    served >> (n + FETCH_FORMATTING_SHIFT) & 1);

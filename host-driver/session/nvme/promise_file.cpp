@@ -54,9 +54,11 @@ void PromiseFile::show(const Machine &machine)
 void PromiseFile::before_admin(const Machine &machine, const nvme_sqe &sqe)
 {
 	constexpr uint32_t remove = 1;
-	if ((sqe.opcode == NVME_ADMIN_NAMESPACE_MANAGEMENT && (sqe.cdw10 & 0xf) == remove) || sqe.opcode == NVME_ADMIN_FORMAT_NVM)
+	const bool all = sqe.opcode == NVME_ADMIN_SANITIZE || sqe.nsid == NVME_NSID_ALL;
+	if ((sqe.opcode == NVME_ADMIN_NAMESPACE_MANAGEMENT && (sqe.cdw10 & 0xf) == remove) || sqe.opcode == NVME_ADMIN_FORMAT_NVM ||
+	    sqe.opcode == NVME_ADMIN_SANITIZE)
 		for (uint32_t nsid = 1; nsid <= machine.config().namespaces; nsid++)
-			if (sqe.nsid == nsid || sqe.nsid == NVME_NSID_ALL)
+			if (all || sqe.nsid == nsid)
 				forget(link_of(machine, nsid));
 }
 
