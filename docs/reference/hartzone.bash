@@ -90,6 +90,7 @@ _hartzone() {
 		"serve --seed") files=0 ;;
 		"serve --firmware") files=1 ;;
 		"serve --console") files=1 ;;
+		"serve --power-cut-at") files=0 ;;
 		"serve --allow-host") files=0 ;;
 		"serve --dhchap-secret") files=1 ;;
 		"serve --dhchap-ctrl-secret") files=1 ;;
@@ -207,7 +208,7 @@ _hartzone() {
 		'image check') words='-h --help --device --json' ;;
 		'verify') words='-h --help --image --device --firmware --console' ;;
 		'nvme') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach' ;;
-		'serve') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --nvme-tcp --open --allow-host --dhchap-secret --dhchap-ctrl-secret --name --lanes --transport --slow-down --record --list' ;;
+		'serve') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --power-cut-at --nvme-tcp --open --allow-host --dhchap-secret --dhchap-ctrl-secret --name --lanes --transport --slow-down --record --list' ;;
 		'fio') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach' ;;
 		'files') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --size --count --small-files --reread --sync-every --aged --namespace --in-place --slack --cleaner --iotailor --page-cache --copy-offload --out' ;;
 		'rocksdb') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach --power-cut-at --namespace --keys --sync-every --memtable --out --record --acked' ;;

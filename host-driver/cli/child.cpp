@@ -24,7 +24,7 @@ int call(const Child &child)
 {
 	Process process = Process::start_in_foreground(child.words, child.settings, child.output);
 	for (bool told = false; !process.wait(turn_ms);)
-		if (!told && (stop_asked() || interrupted())) {
+		if (!told && (stop_asked() || interrupted() || (child.forsaken && child.forsaken()))) {
 			process.signal(SIGTERM);
 			told = true;
 		}

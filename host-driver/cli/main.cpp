@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 	app.failure_message(hz::cli::usage_sentence);
 	app.footer(
 		"Each command has its own --help. Exit codes: 0 success, 1 failure, 2 wrong usage, 3 the NAND image is damaged or another "
-		"device's, 130 interrupted.");
+		"device's, 4 the device of serve went dark at --power-cut-at, 130 interrupted.");
 	hz::cli::add_run(app);
 	hz::cli::add_info(app);
 	hz::cli::add_compare(app);

@@ -52,4 +52,14 @@ std::string power_cut_place(const MachineOptions &options)
 				    : std::to_string(options.power_cut_ns) + " ns of device time";
 }
 
+void say_kept(const hz_keep_report &kept)
+{
+	if (!kept.lost_ns)
+		return;
+	std::printf("on capacitors: %llu KiB of protected data came to flash in %.3f ms with %llu programs, which took %.3f mJ%s\n",
+		    static_cast<unsigned long long>(kept.sectors * HZ_SECTOR_BYTES >> 10), double(kept.took_ns) / 1e6,
+		    static_cast<unsigned long long>(kept.programs), double(kept.energy_pj) / 1e9,
+		    kept.empty ? "; then they were empty, and the rest is lost" : "");
+}
+
 } // namespace hz::cli

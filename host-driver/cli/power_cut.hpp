@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "session/machine/error.hpp"
 #include "session/machine/machine.hpp"
 
 namespace hz::cli {
@@ -23,5 +24,7 @@ struct PowerCutFlag {
 void say_power_cut(const MachineOptions &options);
 // "flash operation 300", "5000000 ns of device time".
 std::string power_cut_place(const MachineOptions &options);
+// Prints what the capacitors kept; nothing for a device without.
+void say_kept(const hz_keep_report &kept);
 
 } // namespace hz::cli

@@ -57,14 +57,6 @@ nlohmann::json kept_json(const hz_device_config &config, const hz_keep_report &k
 	};
 }
 
-void say_kept(const hz_keep_report &kept)
-{
-	std::printf("on capacitors: %llu KiB of protected data came to flash in %.3f ms with %llu programs, which took %.3f mJ%s\n",
-		    static_cast<unsigned long long>(kept.sectors * HZ_SECTOR_BYTES >> 10), double(kept.took_ns) / 1e6,
-		    static_cast<unsigned long long>(kept.programs), double(kept.energy_pj) / 1e9,
-		    kept.empty ? "; then they were empty, and the rest is lost" : "");
-}
-
 // The outcome that the user asked for, so no failure; the next boot on the image recovers.
 void report_power_cut(const MachineOptions &machine, const PowerCut &cut, const std::string &out)
 {
@@ -84,8 +76,7 @@ void report_power_cut(const MachineOptions &machine, const PowerCut &cut, const 
 					       : as_called("./hartzone verify --image " + machine.nand_image.string() +
 							   " recovers and checks what was acknowledged")
 							 .c_str());
-	if (kept.lost_ns)
-		say_kept(kept);
+	say_kept(kept);
 }
 
 // A failed run leaves a result file too, so that an older one is not mistaken for its outcome. It

@@ -12,6 +12,7 @@
 #include "cli/child.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/power_cut.hpp"
 #include "cli/serve_target.hpp"
 #include "cli/visit.hpp"
 #include "session/machine/error.hpp"
@@ -25,6 +26,12 @@ namespace hz::cli {
 namespace {
 
 constexpr auto look_again = std::chrono::milliseconds(100);
+constexpr int power_cut_code = 4; // main.cpp lists the exit codes
+
+struct ServeFlags {
+	MachineFlags machine;
+	PowerCutFlag power_cut;
+};
 
 void print_devices(const MachineFlags &flags, const std::vector<std::string> &words)
 {
@@ -89,7 +96,7 @@ void serve_hosts(Visit &visit, const TargetFlags &flags, const std::vector<std::
 	const auto end = [&] { say(target.end()); };
 	if (!command.empty()) {
 		target.start();
-		return visit.run({.words = command, .settings = target.settings()}, end);
+		return visit.run({.words = command, .settings = target.settings(), .forsaken = [&] { return target.has_failed(); }}, end);
 	}
 	const GentleStop gentle;
 	print_use(visit.machine().run_directory().string());
@@ -99,10 +106,9 @@ void serve_hosts(Visit &visit, const TargetFlags &flags, const std::vector<std::
 	visit.end();
 }
 
-void run(const MachineFlags &flags, TargetFlags &target, const std::vector<std::string> &command)
+void serve(const MachineOptions &machine, const TargetFlags &target, const std::vector<std::string> &command)
 {
-	require_program(command);
-	Visit visit(machine_options(flags, target));
+	Visit visit(machine);
 	if (target.address)
 		return serve_hosts(visit, target, command);
 	if (!command.empty())
@@ -113,16 +119,43 @@ void run(const MachineFlags &flags, TargetFlags &target, const std::vector<std::
 	visit.end();
 }
 
+// The outcome that the user asked for, with a code of its own: whoever calls serve in rounds sees that the device did not end in order.
+[[noreturn]] void end_dark(const MachineOptions &machine, const PowerCut &cut)
+{
+	say_power_cut(machine);
+	say_kept(cut.kept());
+	if (!machine.nand_image.empty())
+		say("the next start on " + machine.nand_image.string() + " recovers what is on flash\n");
+	throw CLI::RuntimeError(power_cut_code);
+}
+
+void run(const ServeFlags &flags, TargetFlags &target, const std::vector<std::string> &command)
+{
+	require_program(command);
+	MachineOptions machine = machine_options(flags.machine, target);
+	flags.power_cut.apply(machine);
+	try {
+		serve(machine, target, command);
+	} catch (const PowerCut &cut) {
+		end_dark(machine, cut);
+	}
+	if (!flags.power_cut.text.empty())
+		say("the device was shut down before the power cut at " + power_cut_place(machine) + "\n");
+}
+
 } // namespace
 
 void add_serve(CLI::App &app)
 {
-	auto flags = std::make_shared<MachineFlags>();
+	auto flags = std::make_shared<ServeFlags>();
 	auto target = std::make_shared<TargetFlags>();
 	auto list = std::make_shared<bool>(false);
 	auto words = std::make_shared<std::vector<std::string>>();
 	CLI::App *command = app.add_subcommand("serve", "Keep a device up for other commands and programs");
-	flags->add_to(*command, "real");
+	flags->machine.add_to(*command, "real");
+	flags->power_cut.add_to(*command,
+				"Hosts lose their connections, a command behind -- is ended (with --nvme-tcp), the exit code is 4; "
+				"with --image the next start recovers.");
 	target->add_to(*command);
 	add_flag(*command, "--list", *list, "Print the run folders of this user's devices that are up, one a line, and boot none");
 	command->add_option("COMMAND", *words, "After --: a command to run on the device, which ends with it")->type_name("");
@@ -133,9 +166,10 @@ void add_serve(CLI::App &app)
 		"with it; it finds the run folder in $HARTZONE_ATTACH, as does every ./hartzone command inside.\n"
 		"Examples:\n"
 		"  ./hartzone serve --device conzone-f2fs-patched --nvme-tcp\n"
+		"  ./hartzone serve --device conzone-f2fs-patched --nvme-tcp --image f2fs.img --power-cut-at 3000\n"
 		"  ./hartzone serve --device small -- sh -c './hartzone nvme zns finish-zone -s 128; ./hartzone info --zones'\n"
 		"  ./hartzone serve --list");
-	command->callback([flags, target, list, words] { *list ? print_devices(*flags, *words) : run(*flags, *target, *words); });
+	command->callback([flags, target, list, words] { *list ? print_devices(flags->machine, *words) : run(*flags, *target, *words); });
 }
 
 } // namespace hz::cli

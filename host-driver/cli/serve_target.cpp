@@ -251,6 +251,7 @@ void ServeTarget::start()
 			run([] { return false; });
 		} catch (...) {
 			failed_ = std::current_exception();
+			has_failed_ = true;
 		}
 	});
 }

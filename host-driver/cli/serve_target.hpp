@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -52,6 +53,8 @@ public:
 	void run(const std::function<bool()> &stopped);
 	// Serves in its own thread, until end().
 	void start();
+	// The device has died under start()'s thread, which has ended all connections: end() throws. From any thread.
+	bool has_failed() const { return has_failed_; }
 	// Waits for all commands of hosts. Returns a summary as lines to print. Throws the thread's
 	// exception.
 	std::string end();
@@ -65,7 +68,8 @@ private:
 	std::unique_ptr<fabrics::DeviceBackend> backend_;
 	std::shared_ptr<fabrics::Subsystem> subsystem_;
 	std::thread thread_;
-	std::exception_ptr failed_;
+	std::exception_ptr failed_; // the thread's until it is joined
+	std::atomic<bool> has_failed_{false};
 	std::string record_;
 };
 

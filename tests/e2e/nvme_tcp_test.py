@@ -66,6 +66,18 @@ class NvmeTcp(unittest.TestCase):
         self.assertGreater(other["differ"], 0, "one worker is another device")
         self.assertIn("ended otherwise than recorded", told)
 
+    def test_the_own_recording_of_f2fs(self):
+        """Twice the same; whether to the nanosecond as it was recorded, depends on the firmware since."""
+        record, out, digests = TOP / "traces/f2fs.hzr.xz", self.base / "out", set()
+        for _ in range(2):
+            run = self.call("run", "--device", "conzone-f2fs-patched", "--trace", record, "--as-recorded", "--out", out)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            result = json.loads((out / "result.json").read_text())
+            self.assertEqual((result["failed_commands"]["count"], result["totals"]["errors"]), (0, []))
+            self.assertEqual([result["totals"][kind]["ops"] for kind in ("read", "write", "flush", "zone", "trim")], [1692, 256, 147, 16, 1])
+            digests.add(result["as_recorded"]["digest"])
+        self.assertEqual(len(digests), 1)
+
     def test_admin_commands_under_load_are_repeated_in_their_place(self):
         record = self.base / "admin.hzr"
         said = self.serve("$load blocks; $load 2 mixed 3 8 & $load admin; $load admin; wait", "--record", record)
@@ -96,6 +108,33 @@ class NvmeTcp(unittest.TestCase):
         run = self.call("run", "--trace", record, "--as-recorded")
         self.assertEqual(run.returncode, 1)
         self.assertIn("cut.hzr:6: the arrival should be a number", run.stderr)
+
+    def test_the_power_goes_under_hosts(self):
+        """Who have a connection no more, nor the command, which would else go on; the next start has what is on flash."""
+        image, record = self.base / "image", self.base / "dark.hzr"
+        words = ("serve", "--device", self.mixed, "--nvme-tcp", "0", "--image", image)
+        run = self.call(*words, "--power-cut-at", 200, "--record", record, "--", "sh", "-ec",
+                        HOST + "$load 2 write 100 8 2>&1 && exit 9; echo the host has ended; exec sleep 1000")
+        self.assertEqual((run.returncode, run.stderr), (4, ""), run.stdout)
+        self.assertRegex(run.stdout, "(?s)the host has ended\n.*the power was cut at flash operation 200, as asked\n"
+                                     f"the next start on {image} recovers what is on flash\n$")
+        same, told = self.repeat(record)
+        self.assertEqual((same["differ"], same["recorded_digest"]), (0, ""))
+        self.assertIn("its end is missing", told)
+        self.assertGreater(same["commands"], 20)
+        again = self.call(*words, "--power-cut-at", 10000000, "--", "sh", "-ec", HOST + "$load 2 mixed 0.5 8")
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+        self.assertRegex(again.stdout, r"mixed, depth 8: .* 0 failed")
+        self.assertIn("the device was shut down before the power cut at flash operation 10000000\n", again.stdout)
+        check = self.call("image", "check", image)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+        self.assertEqual(list((self.base / "runs").iterdir()), [])
+
+    def test_the_power_goes_without_hosts(self):
+        for words in ((), ("--nvme-tcp", "0")):
+            run = self.call("serve", "--device", "small", "--clock", "real", *words, "--power-cut-at", "50ms")
+            self.assertEqual((run.returncode, run.stderr), (4, ""), run.stdout)
+            self.assertIn("the power was cut at 50000000 ns of device time, as asked; the temporary image is gone", run.stdout)
 
     def test_hosts_at_once_and_one_that_is_killed(self):
         said = self.serve("$load 2 write 60 64 & victim=$!; $load 2 mixed 1 8 & $load zones; kill -9 $victim; wait %2; $load zones",

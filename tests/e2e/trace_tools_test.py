@@ -175,7 +175,7 @@ class Formats(Tools):
         self.assertEqual(parsed, [(time - first, *rest) for time, *rest in map(as_read, binary)])
 
     def test_the_own_recordings(self):
-        for path in sorted(TOP.glob("traces/*.xz")):
+        for path in sorted(TOP.glob("traces/*.hzt.xz")):
             told = json.loads(self.good("summary", path, "--json"))
             self.assertEqual((told["format"], told["compression"]), ("native", "xz"))
             self.assertGreater(told["records"], 1000)
