@@ -122,14 +122,15 @@ void TargetFlags::add_to(CLI::App &command)
 
 void TargetFlags::add_access(CLI::App &command)
 {
-	add_repeated(command, "--allow-host", "NQN",
-		     "The name of a host that may connect, as its /etc/nvme/hostnqn has it; no other may that is not named too. May be given several "
-		     "times. "
-		     "E.g. --allow-host nqn.2014-08.org.nvmexpress:uuid:6861727a-6f6e-4865-8000-6c696e757800",
-		     [this](const std::string &text) {
-			     access.hosts.insert(text);
-			     return wrong_host(text);
-		     });
+	add_repeated(
+		command, "--allow-host", "NQN",
+		"The name of a host that may connect, as its /etc/nvme/hostnqn has it; no other may that is not named too. May be given several "
+		"times. "
+		"E.g. --allow-host nqn.2014-08.org.nvmexpress:uuid:6861727a-6f6e-4865-8000-6c696e757800",
+		[this](const std::string &text) {
+			access.hosts.insert(text);
+			return wrong_host(text);
+		});
 	add_option(command, "--dhchap-secret", "FILE|KEY",
 		   "The key that hosts must have (DH-HMAC-CHAP), as nvme gen-dhchap-key makes it, or a file with it. Default: "
 		   "$HARTZONE_DHCHAP_SECRET. E.g. --dhchap-secret host.key",
