@@ -181,7 +181,7 @@ class NvmeCli(unittest.TestCase):
             image = ["--device", "small", "--image", str(pathlib.Path(folder) / "image")]
             data = bytes(i % 251 for i in range(2 * BLOCK))
             self.good(*image, "write", "-s", "0", "-c", "1", "-z", len(data), data=data)
-            for refused, says in ((("-s", "1"), b"invalid field"), (("-s", "2"), b"invalid field"), (("-l", "1"), b"format"), (("-i", "1"), b"invalid")):
+            for refused, says in ((("-s", "2"), b"invalid field"), (("-l", "1"), b"format"), (("-i", "1"), b"invalid")):
                 run = self.call(*image, "format", "-f", *refused)
                 self.assertNotEqual(run.returncode, 0, refused)
                 self.assertIn(says, (run.stderr + run.stdout).lower())
@@ -191,6 +191,26 @@ class NvmeCli(unittest.TestCase):
             zones = json.loads(self.good(*image, "zns", "report-zones", "-o", "json"))["zone_list"]
             self.assertEqual({zone["state"] for zone in zones}, {"EMPTY"})
             self.good(*image, "write", "-s", "0", "-c", "1", "-z", len(data), data=data)
+            self.assertIn(b"Success formatting", self.good(*image, "format", "-f", "-s", "1"), "user data erase")
+            self.assertTrue(self.good(*image, "read", "-s", "0", "-c", "1", "-z", len(data)).startswith(bytes(2 * BLOCK)))
+
+    def test_sanitize(self):
+        """By block erase: the next call finds it done, and the log says so."""
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image = ["--device", "small", "--image", str(pathlib.Path(folder) / "image")]
+            data = bytes(i % 251 for i in range(2 * BLOCK))
+            self.good(*image, "write", "-s", "0", "-c", "1", "-z", len(data), data=data)
+            for refused in ("3", "4"): # overwrite, crypto erase
+                self.assertNotEqual(self.call(*image, "sanitize", "/dev/hartzone0", "-a", refused).returncode, 0)
+            self.assertTrue(self.good(*image, "read", "-s", "0", "-c", "1", "-z", len(data)).startswith(data), "what is refused erases nothing")
+            self.good(*image, "sanitize", "/dev/hartzone0", "-a", "2")
+            for _ in range(200): # each call is a start of the device, which goes on with it
+                log = json.loads(self.good(*image, "sanitize-log", "/dev/hartzone0", "-o", "json"))
+                status = log["hartzone0"]["sstat"]["status"]
+                if not status.startswith("(2)"): # under way
+                    break
+            self.assertTrue(status.startswith("(1)"), status)
+            self.assertTrue(self.good(*image, "read", "-s", "0", "-c", "1", "-z", len(data)).startswith(bytes(2 * BLOCK)))
 
     def test_saved_features(self):
         with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:

@@ -2,6 +2,7 @@
 points, and the page that shows them."""
 # SPDX-License-Identifier: BSD-3-Clause
 import csv
+import importlib.util
 import pathlib
 import random
 import sys
@@ -54,6 +55,7 @@ class Laws(unittest.TestCase):
         self.assertIsNone(usl.amdahl([(1, 10.0), (2, 12.0), (4, 11.0)]).peak)
 
 
+@unittest.skipUnless(importlib.util.find_spec("matplotlib"), "python3-matplotlib is not installed")
 class Pictures(unittest.TestCase):
     def test_many_pictures_are_no_warning(self):
         with warnings.catch_warnings():
