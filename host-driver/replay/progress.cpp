@@ -7,6 +7,23 @@
 #include <unistd.h>
 
 namespace hz::replay {
+namespace {
+
+/* In seconds up to three minutes, then in minutes, from three hours on in hours. */
+std::string rounded(double seconds)
+{
+	char text[32];
+	if (seconds < 180)
+		snprintf(text, sizeof(text), "%.0f s", seconds);
+	else if (seconds < 3 * 3600)
+		snprintf(text, sizeof(text), "%.0f min", seconds / 60);
+	else
+		snprintf(text, sizeof(text), "%.1f h", seconds / 3600);
+	return text;
+}
+
+} // namespace
+
 std::string progress_line(const std::string &title, uint32_t ppm, double seconds, bool bar)
 {
 	constexpr size_t width = 30;
@@ -15,8 +32,8 @@ std::string progress_line(const std::string &title, uint32_t ppm, double seconds
 	const std::string head = bar ? "[" + std::string(full, '#') + std::string(width - full, '.') + "]" : "hartzone:";
 	char text[160];
 	int used = snprintf(text, sizeof(text), "%s %3.0f %% %.40s", head.c_str(), part * 100, title.c_str());
-	if (ppm > 10000 && seconds > 0.5)
-		snprintf(text + used, sizeof(text) - size_t(used), ", %.0f s left", seconds / part * (1 - part));
+	if (seconds > 0.5 && (ppm > 10000 || (ppm >= 1000 && seconds > 10)))
+		snprintf(text + used, sizeof(text) - size_t(used), ", %s left", rounded(seconds / part * (1 - part)).c_str());
 	return text;
 }
 

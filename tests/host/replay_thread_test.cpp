@@ -176,6 +176,10 @@ TEST(Progress, Line)
 	EXPECT_EQ(progress_line("job", 500000, 4, true), "[###############...............]  50 % job, 4 s left");
 	EXPECT_EQ(progress_line("job", 0, 4, true), "[..............................]   0 % job");
 	EXPECT_EQ(progress_line("job", 500000, 40, false), "hartzone:  50 % job, 40 s left");
+	EXPECT_EQ(progress_line("job", 5000, 5, false), "hartzone:   0 % job") << "too early to say";
+	EXPECT_EQ(progress_line("job", 5000, 30, false), "hartzone:   0 % job, 100 min left");
+	EXPECT_EQ(progress_line("job", 1000, 60, false), "hartzone:   0 % job, 16.6 h left");
+	EXPECT_EQ(progress_line("job", 100, 60, false), "hartzone:   0 % job");
 }
 
 /* Shows progress on `file` instead of stderr. */
