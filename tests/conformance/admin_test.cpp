@@ -184,6 +184,22 @@ TEST_F(AdminSanitize, EverythingIsErasedInTheBackground)
 	EXPECT_EQ(bench().write(0, 1), NVME_SUCCESS);
 }
 
+// A reset does not end it, and the host can enable the controller meanwhile: it registers its doorbells once it may.
+TEST_F(AdminSanitize, TheControllerIsEnabledWhileItRuns)
+{
+	bench().put(0, NVME_ZS_FULL);
+	auto brake = stop_time();
+	ASSERT_EQ(admin(NVME_ADMIN_SANITIZE, NVME_SANITIZE_BLOCK_ERASE), NVME_SUCCESS);
+	ASSERT_EQ(log().sstat, NVME_SANITIZE_RUNS);
+	brake.reset();
+	ASSERT_NO_THROW(bench().restart());
+	for (int i = 0; i < 100000 && log().sstat == NVME_SANITIZE_RUNS; i++)
+		;
+	EXPECT_EQ(log().sstat, NVME_SANITIZE_DONE);
+	EXPECT_EQ(bench().state(0), NVME_ZS_EMPTY);
+	EXPECT_EQ(bench().write(0, 1), NVME_SUCCESS);
+}
+
 class AdminFormat : public ZonedDevice {};
 
 TEST_F(AdminFormat, EveryZoneIsEmptyAndReadsAsZeros)

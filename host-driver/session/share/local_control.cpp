@@ -79,11 +79,22 @@ void LocalControl::enable(nvme_cc_ams arbitration)
 	sqe.cdw10 = NVME_FEAT_NUMBER_OF_QUEUES;
 	sqe.cdw11 = (HZ_MAX_IO_QUEUES - 1) << 16 | (HZ_MAX_IO_QUEUES - 1);
 	require_success("Set Features", admin(sqe));
-	sqe = {};
+	register_doorbells(events);
+}
+
+// A device that sanitizes takes no doorbells before that has ended. In failure mode it takes none at all: admin commands end that.
+void LocalControl::register_doorbells(BusAddress events)
+{
+	const auto until = link_.now() + ready_limit;
+	nvme_sqe sqe{};
 	sqe.opcode = NVME_ADMIN_DBBUF;
 	sqe.prp1 = table_.doorbells();
 	sqe.prp2 = events;
-	require_success("Doorbell Buffer Config", admin(sqe));
+	AdminResult result = admin(sqe);
+	while ((result.status & ~NVME_DNR) == NVME_SANITIZE_IN_PROGRESS && link_.now() < until)
+		result = admin(sqe);
+	if ((result.status & ~NVME_DNR) != NVME_SANITIZE_FAILED)
+		require_success("Doorbell Buffer Config", result);
 }
 
 void LocalControl::shutdown()

@@ -48,6 +48,7 @@ public:
 private:
 	void create_pair(const QueueGrant &grant, const QueueOptions &options);
 	void remove_pair(unsigned qid, std::chrono::seconds limit, const AdminQueue::Meanwhile &meanwhile);
+	void register_doorbells(BusAddress events);
 	void wait_status(uint32_t mask, uint32_t value, const char *what);
 
 	Link link_;
