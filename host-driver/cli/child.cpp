@@ -23,10 +23,10 @@ constexpr int turn_ms = 100;
 int call(const Child &child)
 {
 	Process process = Process::start_in_foreground(child.words, child.settings, child.output);
-	for (bool told = false; !process.wait(turn_ms);)
-		if (!told && (stop_asked() || interrupted() || (child.forsaken && child.forsaken()))) {
+	for (bool signalled = false; !process.wait(turn_ms);)
+		if (!signalled && (stop_asked() || interrupted() || (child.forsaken && child.forsaken()))) {
 			process.signal(SIGTERM);
-			told = true;
+			signalled = true;
 		}
 	return process.exit_code();
 }

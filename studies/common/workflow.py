@@ -85,7 +85,7 @@ def command(options):
 
 
 def dry_run(wanted, keep, options):
-    """What snakemake says about the workflow, of which nothing is made: it lies in a folder of its own, so that --out keeps what it has."""
+    """A dry run prints the jobs and makes nothing. The workflow lies in a folder of its own, so that --out keeps what it has."""
     with tempfile.TemporaryDirectory(prefix="hz-dry-") as folder:
         place = pathlib.Path(folder)
         write(place, wanted, keep)

@@ -123,6 +123,16 @@ TEST_F(AdminSelfTest, BothKindsPass)
 	EXPECT_EQ(log().result[1].status, NVME_SELF_TEST_SHORT << 4) << "the newest is the first";
 }
 
+void expect_erased(Bench &b)
+{
+	for (uint32_t zone = 0; zone < b.zones(); zone++)
+		EXPECT_EQ(b.state(zone), NVME_ZS_EMPTY) << "zone " << zone;
+	Bytes data(4096, std::byte(0xee));
+	EXPECT_EQ(b.run(hz::QueuePair::read(0, 1), {}, &data).status, NVME_SUCCESS);
+	EXPECT_EQ(data, Bytes(4096));
+	EXPECT_EQ(b.write(0, 1), NVME_SUCCESS);
+}
+
 class AdminSanitize : public ZonedDevice {
 protected:
 	nvme_sanitize_log log() const
@@ -176,12 +186,7 @@ TEST_F(AdminSanitize, EverythingIsErasedInTheBackground)
 	EXPECT_EQ(log().sstat, NVME_SANITIZE_DONE);
 	EXPECT_EQ(log().sprog, 0xffff);
 	EXPECT_EQ(log().scdw10, cdw10);
-	for (uint32_t zone = 0; zone < bench().zones(); zone++)
-		EXPECT_EQ(bench().state(zone), NVME_ZS_EMPTY) << "zone " << zone;
-	Bytes data(4096, std::byte(0xee));
-	ASSERT_EQ(bench().run(hz::QueuePair::read(0, 1), {}, &data).status, NVME_SUCCESS);
-	EXPECT_EQ(data, Bytes(4096));
-	EXPECT_EQ(bench().write(0, 1), NVME_SUCCESS);
+	expect_erased(bench());
 }
 
 // A reset does not end it, and the host can enable the controller meanwhile: it registers its doorbells once it may.
@@ -196,8 +201,7 @@ TEST_F(AdminSanitize, TheControllerIsEnabledWhileItRuns)
 	for (int i = 0; i < 100000 && log().sstat == NVME_SANITIZE_RUNS; i++)
 		;
 	EXPECT_EQ(log().sstat, NVME_SANITIZE_DONE);
-	EXPECT_EQ(bench().state(0), NVME_ZS_EMPTY);
-	EXPECT_EQ(bench().write(0, 1), NVME_SUCCESS);
+	expect_erased(bench());
 }
 
 class AdminFormat : public ZonedDevice {};
@@ -208,12 +212,7 @@ TEST_F(AdminFormat, EveryZoneIsEmptyAndReadsAsZeros)
 	bench().put(1, NVME_ZS_EXPLICIT_OPEN);
 	bench().put(2, NVME_ZS_CLOSED);
 	ASSERT_EQ(bench().controller().admin(admin_command(bench(), NVME_ADMIN_FORMAT_NVM, 1)).status, NVME_SUCCESS);
-	for (uint32_t zone = 0; zone < bench().zones(); zone++)
-		EXPECT_EQ(bench().state(zone), NVME_ZS_EMPTY) << "zone " << zone;
-	Bytes data(4096, std::byte(0xee));
-	ASSERT_EQ(bench().run(hz::QueuePair::read(0, 1), {}, &data).status, NVME_SUCCESS);
-	EXPECT_EQ(data, Bytes(4096));
-	EXPECT_EQ(bench().write(0, 1), NVME_SUCCESS);
+	expect_erased(bench());
 }
 
 class AdminQueue : public Device {

@@ -77,12 +77,12 @@ KINDS = {
 
 
 class Books:
-    """What the guests of a chain said: per file the checksum that was synced last, and those begun since; None: it may be missing."""
+    """Output of the guests of a chain: for each file the checksum that was synced last, and those begun since; None: it may be missing."""
 
     def __init__(self):
         self.made, self.files, self.synced = False, {}, 0
 
-    def told(self, line):
+    def note(self, line):
         words = line.split()
         if words[:1] == ["made"]:
             self.made = True
@@ -123,11 +123,11 @@ class Chain:
                                   "--image", self.base / "image", *words, "--", "sh", "-c", self.script(not cut)], capture_output=True, text=True, check=False, timeout=HANG_S, stdin=subprocess.DEVNULL,
                                  env={**os.environ, "TMPDIR": name, "HARTZONE_RUN_BASE": f"{name}/runs"})
         if "it is emulated" in run.stderr:
-            Chain.accel = "tcg"  # nobody waits for this KVM again
+            Chain.accel = "tcg"  # the later boots skip this KVM
         return run.returncode, run.stdout.splitlines(), run.stdout + run.stderr
 
     def wrong(self, code, lines, cut):
-        """What is not as it should be, as sentences."""
+        """Faults, as sentences."""
         if code != (DARK if cut else WELL):
             return [f"it ended with code {code}"]
         wrong = []
@@ -137,11 +137,11 @@ class Chain:
             self.looked += 1
         wrong += self.kind.errors(lines)
         for line in lines:
-            self.books.told(line)
+            self.books.note(line)
         return wrong
 
     def round(self, look_only=False):
-        """Sentences about what is wrong, and what was said."""
+        """Faults as sentences, and the output."""
         cut = 0 if look_only else self.random.randint(*(NEXT_CUT if self.books.made else FIRST_CUT))
         begun, synced = time.monotonic(), self.books.synced
         code, lines, said = self.boot(cut)
@@ -154,7 +154,7 @@ class BooksOfSyncedFiles(unittest.TestCase):
     def setUp(self):
         self.books = Books()
         for line in ("made", "begun f1 aa  -", "synced f1 aa  -", "begun f1 bb  -", "begun f2 cc  -", "synced f2 cc  -", "begun f3 dd  -"):
-            self.books.told(line)
+            self.books.note(line)
 
     def test_what_may_be(self):
         for f1 in ("aa", "bb"):
