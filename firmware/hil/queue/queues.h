@@ -144,12 +144,12 @@ struct completion_queue {
 
 struct queues {
 	/* I/O queues only: bit i is queue i + 1 */
-	uint64_t live_mask;   /* the submission queue exists and is not being deleted */
-	uint64_t ready_mask;  /* a command may be fetched now */
-	uint64_t parked_mask; /* the completion queue has parked completions */
-	bool admin_wanted;    /* admin commands or late answers wait for their turn */
-	lt_word of_priority
-		[NVME_QPRIOS]; /* weighted round robin: the queues of each enum nvme_queue_priority; written by the first HIL hart */
+	uint64_t live_mask;               /* the submission queue exists and is not being deleted */
+	uint64_t ready_mask;              /* a command may be fetched now */
+	uint64_t parked_mask;             /* the completion queue has parked completions */
+	bool admin_wanted;                /* admin commands or late answers wait for their turn */
+	lt_word of_priority[NVME_QPRIOS]; /* weighted round robin: the queues of each enum nvme_queue_priority; the first HIL hart
+					   * writes it */
 	struct host_view *view;
 	struct host *host;
 	const struct queue_client *client;
