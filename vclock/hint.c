@@ -232,8 +232,6 @@ void vc_data_access(struct vc_hart *h, uint64_t pc, uint64_t address, unsigned b
 {
 	uint64_t last = address + bytes - 1;
 
-	if (h->frozen)
-		return;
 	access_line(h, pc, address, write);
 	if (__builtin_expect(last >> VC_LINE_SHIFT != address >> VC_LINE_SHIFT, 0) && vc_holds(h))
 		access_line(h, pc, last, write);

@@ -37,7 +37,7 @@ void vc_hold(struct vc_hart *h);
  *
  * An access that hits costs no more than its instruction. */
 
-/* By the token holder, after the access at pc. */
+/* By the token holder with its clock not frozen, after the access at pc. */
 void vc_data_access(struct vc_hart *h, uint64_t pc, uint64_t address, unsigned bytes, bool write);
 
 #endif

@@ -13,6 +13,7 @@
 #include "guest/symbol.h"
 #include "wait.h"
 #include "hint.h"
+#include "cost/cache.h"
 #include "cost/line.h"
 #include "profile/hot_spots.h"
 #include "race/race.h"
@@ -172,13 +173,23 @@ static void watch_loops(struct qemu_plugin_tb *tb, size_t n)
 		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(last, QEMU_PLUGIN_INLINE_STORE_U64, behind_loop, behind);
 }
 
-static void moved(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata)
+/* Most accesses hit and end here. */
+static inline void moved(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, const void *udata, bool write)
 {
+	enum { LINE = 1 << VC_LINE_SHIFT, LARGEST = 8 };
 	struct vc_hart *h = &vc.hart[vcpu];
+	struct vc_copies *copies = vc_cache_in_ram(address);
 
-	if (vc_holds(h) && !vc.ended)
-		vc_data_access(h, site_pc(udata), address, 1u << qemu_plugin_mem_size_shift(info), qemu_plugin_mem_is_store(info));
+	if (h->frozen || !vc_holds(h) || vc.ended)
+		return;
+	if (copies && address % LINE <= LINE - LARGEST && vc_cache_hit(h, copies, write))
+		copies->dirty |= write;
+	else
+		vc_data_access(h, site_pc(udata), address, 1u << qemu_plugin_mem_size_shift(info), write);
 }
+
+static void loaded(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata) { moved(vcpu, info, address, udata, false); }
+static void stored(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata) { moved(vcpu, info, address, udata, true); }
 
 static enum vc_kind atomic_kind(uint32_t word)
 {
@@ -261,8 +272,10 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
 		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 kind == VC_LR ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W, where);
-	if (kind == VC_PLAIN && vc.options.data)
-		qemu_plugin_register_vcpu_mem_cb(insn, moved, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, where);
+	if (kind == VC_PLAIN && vc.options.data && !is_frozen_code(qemu_plugin_insn_vaddr(insn))) {
+		qemu_plugin_register_vcpu_mem_cb(insn, loaded, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, where);
+		qemu_plugin_register_vcpu_mem_cb(insn, stored, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, where);
+	}
 	if (kind == VC_PLAIN && vc.options.cost.div_bit && vc_class_of(word) == VC_DIV)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, divides, QEMU_PLUGIN_CB_R_REGS,
 						       (void *)((uintptr_t)vc_stage_of(qemu_plugin_insn_vaddr(insn)) << 32 | word));

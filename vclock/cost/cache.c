@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/table.h"
-#include "guest/memory.h"
 
 struct outside {
 	uint64_t tag; /* line number plus 1 */
@@ -20,7 +19,7 @@ struct ways {
 	unsigned in_set; /* ways */
 };
 
-static struct vc_copies *in_ram; /* by line */
+struct vc_copies *vc_cache_ram;
 static struct vc_table outside = { .entry_bytes = sizeof(struct outside) };
 static struct ways own, shared;
 
@@ -37,14 +36,9 @@ static bool create_ways(struct ways *ways, uint64_t caches, uint64_t bytes, unsi
 
 bool vc_cache_create(void)
 {
-	in_ram = calloc(vc.ram_bytes >> VC_LINE_SHIFT, sizeof(*in_ram));
-	return in_ram && create_ways(&own, vc.harts, vc.options.cache_bytes, vc.options.cache_ways) &&
+	vc_cache_ram = calloc(vc.ram_bytes >> VC_LINE_SHIFT, sizeof(*vc_cache_ram));
+	return vc_cache_ram && create_ways(&own, vc.harts, vc.options.cache_bytes, vc.options.cache_ways) &&
 	       create_ways(&shared, 1, vc.options.l2_bytes, vc.options.l2_ways);
-}
-
-struct vc_copies *vc_cache_in_ram(uint64_t address)
-{
-	return address - HZ_RAM_BASE < vc.ram_bytes ? &in_ram[(address - HZ_RAM_BASE) >> VC_LINE_SHIFT] : NULL;
 }
 
 struct vc_copies *vc_cache_copies(uint64_t address)
@@ -56,7 +50,7 @@ struct vc_copies *vc_cache_copies(uint64_t address)
 
 /* False if the way is empty or its line has left the hart. h NULL: the shared cache, whose lines
  * stay. */
-static bool is_used(const struct vc_hart *h, uint64_t way) { return way && (!h || in_ram[way - 1].holders >> h->index & 1); }
+static bool is_used(const struct vc_hart *h, uint64_t way) { return way && (!h || vc_cache_ram[way - 1].holders >> h->index & 1); }
 
 static uint64_t *way_of(const struct ways *ways, uint64_t set, uint64_t line)
 {
@@ -89,7 +83,7 @@ static void make_room(const struct vc_hart *h, uint64_t line)
 		return;
 	way = victim(&own, h, set);
 	if (is_used(h, *way))
-		in_ram[*way - 1].holders &= ~(1ull << h->index);
+		vc_cache_ram[*way - 1].holders &= ~(1ull << h->index);
 	*way = line + 1;
 }
 

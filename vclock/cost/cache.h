@@ -25,8 +25,13 @@ struct vc_copies {
 
 /* Allocate, once the size of RAM is known; false: out of memory. */
 bool vc_cache_create(void);
+/* State of each line of RAM. */
+extern struct vc_copies *vc_cache_ram;
 /* State of the line of `address`; NULL if that is not in RAM. */
-struct vc_copies *vc_cache_in_ram(uint64_t address);
+static inline struct vc_copies *vc_cache_in_ram(uint64_t address)
+{
+	return address - HZ_RAM_BASE < vc.ram_bytes ? &vc_cache_ram[(address - HZ_RAM_BASE) >> VC_LINE_SHIFT] : NULL;
+}
 /* The same for any address. Valid until the next call. */
 struct vc_copies *vc_cache_copies(uint64_t address);
 /* Fetch a line for h; it is then clean. alone: invalidate it in all other harts. Returns its
