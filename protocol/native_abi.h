@@ -18,11 +18,10 @@
 
 enum { HZ_NATIVE_ARGUMENTS = 6 };
 
-enum hz_native_level {
-	HZ_NATIVE_NOTHING,
-	HZ_NATIVE_HARDWARE, /* functions that never thaw the clock */
-	HZ_NATIVE_ALL,      /* … and those that ask the guest for decisions, at another depth of its stack than its own code would */
-};
+/* A hart's stack area, aligned to its size, from low to high: guard, stack of decisions (lt/native.h), stack, stack of traps. */
+#define HZ_STACK_BYTES 32768
+#define HZ_STACK_GUARD_BYTES 4096
+#define HZ_DECISION_STACK_BYTES 4096
 
 /* A call, either way; in guest RAM. Arguments and results are integers or pointers. */
 enum hz_native_state {

@@ -89,7 +89,7 @@ struct hz_vc_slot {
 	uint64_t waiting_for;      /* HZ_VC_LOCK(class, index) while the hart waits for a spin lock, else 0: shown by the deadlock dump */
 	uint64_t waiting_since_ns; /* device time when that wait began: too many PAUSEs in it end the run */
 	uint64_t arg2;
-	uint64_t native; /* enum hz_native_level: what the plugin does at HZ_VC_NATIVE */
+	uint64_t native; /* not 0: the plugin serves HZ_VC_NATIVE */
 };
 HZ_ASSERT_SIZE(struct hz_vc_slot, 64);
 

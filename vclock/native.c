@@ -332,10 +332,10 @@ static bool start(const uint8_t *image, uint64_t bytes)
 	return header && header->magic == HZ_NATIVE_MAGIC && put_stubs(header);
 }
 
-static void serve(enum hz_native_level level)
+static void serve(bool serves)
 {
 	for (unsigned i = 0; i < vc.harts; i++)
-		vc.hart[i].slot->native = level;
+		vc.hart[i].slot->native = serves;
 }
 
 void vc_native_start(void)
@@ -346,7 +346,7 @@ void vc_native_start(void)
 	if (!is_image(image, bytes))
 		return;
 	if (start(image, bytes))
-		serve(vc.options.data ? HZ_NATIVE_HARDWARE : HZ_NATIVE_ALL);
+		serve(true);
 	else
 		vc_say("hardware is emulated: addresses of the guest are taken in this process");
 }
@@ -357,7 +357,7 @@ void vc_native_window(uint64_t guest, uint64_t bytes, uint64_t file)
 
 	if (!vc.hart[0].slot->native || !path || !bytes || place_file(guest, bytes, path))
 		return;
-	serve(HZ_NATIVE_NOTHING);
+	serve(false);
 	vc_say("hardware is emulated: the address of %s is taken in this process", path);
 }
 

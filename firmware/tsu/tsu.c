@@ -20,7 +20,7 @@ static HZ_FROZEN void run_wheel(struct lt_engine *engine, uint64_t now_ns)
 	struct wheel_node *node;
 	struct hz_native_call call;
 
-	if (LT_NATIVE_DECIDING(call, run_wheel, (uintptr_t)engine, now_ns))
+	if (LT_NATIVE(call, run_wheel, (uintptr_t)engine, now_ns))
 		return;
 	while (!thread->dead && (node = wheel_take(&thread->wheel, now_ns)) != NULL)
 		node->fire(node);
@@ -47,7 +47,7 @@ static HZ_FROZEN __attribute__((noinline)) void set_going(struct tsu_thread *thr
 {
 	struct hz_native_call call;
 
-	if (LT_NATIVE_DECIDING(call, set_going, (uintptr_t)thread, (uintptr_t)first))
+	if (LT_NATIVE(call, set_going, (uintptr_t)thread, (uintptr_t)first))
 		return;
 	for (struct tsu_txn *txn = first; txn; txn = txn->chain) {
 		if (txn->not_before_ns > txn->submit_ns) {
