@@ -1,6 +1,7 @@
 /* Instrumentation: every block is cut into segments that end with a synchronisation instruction.
  * One inline addition at the start of a segment counts its instructions, so at the callback the
- * counter includes exactly the earlier instructions and the instruction itself. A block left early
+ * counter includes exactly the earlier instructions and the instruction itself. A plain access that
+ * must fetch its line takes the instructions behind it out of the counter meanwhile. A block left early
  * (trap, MMIO replay) is overcounted: MMIO belongs inside a freeze, or use count=insn. Code marked
  * HZ_FROZEN is not counted: it runs only with a frozen clock. */
 /* SPDX-License-Identifier: BSD-3-Clause */
@@ -173,6 +174,31 @@ static void watch_loops(struct qemu_plugin_tb *tb, size_t n)
 		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(last, QEMU_PLUGIN_INLINE_STORE_U64, behind_loop, behind);
 }
 
+/* What the counters have of a segment behind one of its instructions. */
+struct rest {
+	uint64_t instructions, cycles;
+};
+
+/* The callback's pointer carries the pc and the rest of the segment. */
+enum { REST_CYCLES_SHIFT = 32, REST_SHIFT = 54 };
+
+static void *plain_site(uint64_t pc, struct rest rest)
+{
+	return (void *)(uintptr_t)(rest.instructions << REST_SHIFT | rest.cycles << REST_CYCLES_SHIFT | pc);
+}
+
+/* At the access the clock is exact. */
+static void miss(struct vc_hart *h, qemu_plugin_meminfo_t info, uint64_t address, uintptr_t site, bool write)
+{
+	uint64_t instructions = site >> REST_SHIFT, cycles = site >> REST_CYCLES_SHIFT & ((1u << (REST_SHIFT - REST_CYCLES_SHIFT)) - 1);
+
+	h->retired[0] -= instructions;
+	h->retired[1] -= cycles;
+	vc_data_access(h, (uint32_t)site, address, 1u << qemu_plugin_mem_size_shift(info), write);
+	h->retired[0] += instructions;
+	h->retired[1] += cycles;
+}
+
 /* Most accesses hit and end here. */
 static inline void moved(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, const void *udata, bool write)
 {
@@ -185,7 +211,7 @@ static inline void moved(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t
 	if (copies && address % LINE <= LINE - LARGEST && vc_cache_hit(h, copies, write))
 		copies->dirty |= write;
 	else
-		vc_data_access(h, site_pc(udata), address, 1u << qemu_plugin_mem_size_shift(info), write);
+		miss(h, info, address, (uintptr_t)udata, write);
 }
 
 static void loaded(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata) { moved(vcpu, info, address, udata, false); }
@@ -272,10 +298,6 @@ static void instrument(struct qemu_plugin_insn *insn, enum vc_kind kind, uint32_
 	if (kind == VC_AMO || kind == VC_LR || kind == VC_SC)
 		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 kind == VC_LR ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W, where);
-	if (kind == VC_PLAIN && vc.options.data && !is_frozen_code(qemu_plugin_insn_vaddr(insn))) {
-		qemu_plugin_register_vcpu_mem_cb(insn, loaded, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, where);
-		qemu_plugin_register_vcpu_mem_cb(insn, stored, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, where);
-	}
 	if (kind == VC_PLAIN && vc.options.cost.div_bit && vc_class_of(word) == VC_DIV)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, divides, QEMU_PLUGIN_CB_R_REGS,
 						       (void *)((uintptr_t)vc_stage_of(qemu_plugin_insn_vaddr(insn)) << 32 | word));
@@ -304,30 +326,55 @@ static uint64_t cost_of(const struct qemu_plugin_tb *tb, size_t from, size_t to)
 	return cost;
 }
 
-/* True for a possible order point: the clock must be exact there. */
-static bool may_order(uint32_t word)
+/* The last instruction of the segment that begins at `from`. */
+static size_t segment_end(const struct qemu_plugin_tb *tb, size_t n, size_t from)
 {
-	enum vc_class class = vc_class_of(word);
-
-	return decode(word) != VC_PLAIN || (vc.options.data == HZ_DATA_ORDERED && (class == VC_LOAD || class == VC_STORE));
+	while (from + 1 < n && decode(word_of(qemu_plugin_tb_get_insn(tb, from))) == VC_PLAIN)
+		from++;
+	return from;
 }
 
-static void count_segments(struct qemu_plugin_tb *tb, size_t n)
+static void count_segment(const struct qemu_plugin_tb *tb, size_t from, size_t last)
 {
-	size_t start = 0;
+	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, from);
 
-	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n && !may_order(word_of(qemu_plugin_tb_get_insn(tb, i))))
-			continue;
-		if (!vc.options.count_each && !is_frozen_code(qemu_plugin_tb_vaddr(tb)))
-			count(qemu_plugin_tb_get_insn(tb, start), i + 1 - start, cost_of(tb, start, i + 1));
-		if (vc.options.profile)
-			vc_profile_segment(qemu_plugin_tb_get_insn(tb, start), i + 1 - start);
-		start = i + 1;
+	if (!vc.options.count_each && !is_frozen_code(qemu_plugin_tb_vaddr(tb)))
+		count(first, last + 1 - from, cost_of(tb, from, last + 1));
+	if (vc.options.profile)
+		vc_profile_segment(first, last + 1 - from);
+}
+
+static void watch_data(const struct qemu_plugin_tb *tb, size_t i, size_t last)
+{
+	struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+	struct rest rest = { 0 };
+
+	if (!vc.options.count_each)
+		rest = (struct rest){ .instructions = last - i, .cycles = cost_of(tb, i + 1, last + 1) };
+	qemu_plugin_register_vcpu_mem_cb(insn, loaded, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
+					 plain_site(qemu_plugin_insn_vaddr(insn), rest));
+	qemu_plugin_register_vcpu_mem_cb(insn, stored, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
+					 plain_site(qemu_plugin_insn_vaddr(insn), rest));
+}
+
+static void translate_segment(const struct qemu_plugin_tb *tb, size_t from, size_t last)
+{
+	bool watch = vc.options.data && !is_frozen_code(qemu_plugin_tb_vaddr(tb));
+
+	for (size_t i = from; i <= last; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint32_t word = word_of(insn);
+		enum vc_kind kind = decode(word);
+
+		if (vc.options.count_each)
+			count(insn, 1, vc_class_cost(word));
+		instrument(insn, kind, word);
+		if (watch && kind == VC_PLAIN)
+			watch_data(tb, i, last);
 	}
 }
 
-/* Counting is registered first: a callback sees its own instruction counted. */
+/* A segment is counted first: a callback sees its own instruction counted. */
 void vc_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
@@ -340,14 +387,9 @@ void vc_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	check_frozen(tb);
 	if (vc.options.cost.loop_exit)
 		watch_loops(tb, n);
-	if (!vc.options.count_each || vc.options.profile)
-		count_segments(tb, n);
-	for (size_t i = 0; i < n; i++) {
-		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-		uint32_t word = word_of(insn);
-
-		if (vc.options.count_each)
-			count(insn, 1, vc_class_cost(word));
-		instrument(insn, decode(word), word);
+	for (size_t from = 0, last; from < n; from = last + 1) {
+		last = segment_end(tb, n, from);
+		count_segment(tb, from, last);
+		translate_segment(tb, from, last);
 	}
 }
