@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cost/cache.h"
+#include "cost/line.h"
 #include "schedule/carrier.h"
 #include "schedule/jitter.h"
 #include "guest/memory.h"
@@ -35,7 +36,7 @@ static void on_init(qemu_plugin_id_t id, unsigned int vcpu)
 	if (++vc.inited == vc.harts) {
 		if (!vc_map_files())
 			_exit(2);
-		if (!vc_cache_create()) {
+		if (!vc_cache_create() || !vc_line_create()) {
 			vc_say("no memory to know who holds each line of %s", vc.options.ram);
 			_exit(2);
 		}

@@ -63,7 +63,7 @@ HZ_FROZEN void cache_wish(struct tsu_die *die, uint64_t at_ns)
 	channel_request(die->channel, &die->data_wait, WISH_DATA, at_ns);
 }
 
-void cache_choose(struct tsu_die *die, uint64_t at_ns)
+HZ_FROZEN void cache_choose(struct tsu_die *die, uint64_t at_ns)
 {
 	struct tsu_txn *members = choose_next(die, at_ns, TAKE_PROGRAM);
 

@@ -12,7 +12,7 @@ static uint64_t take_next(uintptr_t subject, uint64_t at_ns, uint64_t take)
 	return (uintptr_t)die_queue_take(&die->queue, &die->thread->tsu->rules, at_ns, (enum take)take);
 }
 
-struct tsu_txn *choose_next(struct tsu_die *die, uint64_t at_ns, enum take take)
+HZ_FROZEN struct tsu_txn *choose_next(struct tsu_die *die, uint64_t at_ns, enum take take)
 {
 	return (struct tsu_txn *)(uintptr_t)lt_decide(take_next, (uintptr_t)die, at_ns, take);
 }
@@ -24,7 +24,7 @@ static uint64_t may_start(uintptr_t subject, uint64_t at_ns, uint64_t take)
 	return die_queue_next(&die->queue, &die->thread->tsu->rules, at_ns, (enum take)take) != NULL;
 }
 
-bool choose_whether(struct tsu_die *die, uint64_t at_ns, enum take take) { return lt_decide(may_start, (uintptr_t)die, at_ns, take); }
+HZ_FROZEN bool choose_whether(struct tsu_die *die, uint64_t at_ns, enum take take) { return lt_decide(may_start, (uintptr_t)die, at_ns, take); }
 
 static uint64_t may_suspend(uintptr_t subject, uint64_t at_ns, uint64_t how)
 {
@@ -41,7 +41,7 @@ static uint64_t may_suspend(uintptr_t subject, uint64_t at_ns, uint64_t how)
 	return at_ns - die->op.first_ns < cfg->read_age_limit_ns && at_ns + cfg->suspend_ns < die->op.array_end_ns;
 }
 
-bool choose_suspend(const struct tsu_die *die, uint64_t at_ns) { return lt_decide(may_suspend, (uintptr_t)die, at_ns, 0); }
+HZ_FROZEN bool choose_suspend(const struct tsu_die *die, uint64_t at_ns) { return lt_decide(may_suspend, (uintptr_t)die, at_ns, 0); }
 
 static uint64_t may_stay_suspended(uintptr_t subject, uint64_t at_ns, uint64_t how)
 {
@@ -51,4 +51,4 @@ static uint64_t may_stay_suspended(uintptr_t subject, uint64_t at_ns, uint64_t h
 	return die->queue.urgent_reads && at_ns - die->suspended.first_ns < die->thread->tsu->cfg->read_age_limit_ns;
 }
 
-bool choose_stay_suspended(const struct tsu_die *die, uint64_t at_ns) { return lt_decide(may_stay_suspended, (uintptr_t)die, at_ns, 0); }
+HZ_FROZEN bool choose_stay_suspended(const struct tsu_die *die, uint64_t at_ns) { return lt_decide(may_stay_suspended, (uintptr_t)die, at_ns, 0); }

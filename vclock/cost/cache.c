@@ -41,11 +41,9 @@ bool vc_cache_create(void)
 	       create_ways(&shared, 1, vc.options.l2_bytes, vc.options.l2_ways);
 }
 
-struct vc_copies *vc_cache_copies(uint64_t address)
+struct vc_copies *vc_cache_outside(uint64_t address)
 {
-	struct vc_copies *found = vc_cache_in_ram(address);
-
-	return found ? found : &((struct outside *)vc_table_at(&outside, (address >> VC_LINE_SHIFT) + 1))->copies;
+	return &((struct outside *)vc_table_at(&outside, (address >> VC_LINE_SHIFT) + 1))->copies;
 }
 
 /* False if the way is empty or its line has left the hart. h NULL: the shared cache, whose lines

@@ -20,6 +20,7 @@ enum { VC_LINE_SHIFT = 6 };
 /* State of a line. */
 struct vc_copies {
 	uint64_t holders; /* harts that hold it, one bit each */
+	uint32_t line;    /* line.h's number of it; 0: none yet */
 	bool dirty;       /* its only holder has written it since the fetch */
 };
 
@@ -32,8 +33,14 @@ static inline struct vc_copies *vc_cache_in_ram(uint64_t address)
 {
 	return address - HZ_RAM_BASE < vc.ram_bytes ? &vc_cache_ram[(address - HZ_RAM_BASE) >> VC_LINE_SHIFT] : NULL;
 }
-/* The same for any address. Valid until the next call. */
-struct vc_copies *vc_cache_copies(uint64_t address);
+/* The same for an address outside RAM. Valid until the next call. */
+struct vc_copies *vc_cache_outside(uint64_t address);
+static inline struct vc_copies *vc_cache_copies(uint64_t address)
+{
+	struct vc_copies *found = vc_cache_in_ram(address);
+
+	return found ? found : vc_cache_outside(address);
+}
 /* Fetch a line for h; it is then clean. alone: invalidate it in all other harts. Returns its
  * origin. */
 enum vc_source vc_cache_fetch(struct vc_hart *h, uint64_t address, struct vc_copies *copies, bool alone);

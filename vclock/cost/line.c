@@ -4,16 +4,43 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#include "base/table.h"
 #include "guest/cpu.h"
 #include "guest/memory.h"
 #include "schedule/clock.h"
 #include "schedule/token.h"
 
-static struct vc_table lines = { .entry_bytes = sizeof(struct vc_line) };
+/* Address space for all lines; memory for those that were accessed. Line 0 is unused. */
+enum { MOST_LINES = 1 << 26 };
+static struct vc_line *lines;
+static uint32_t used;
 
-static struct vc_line *find(uint64_t address) { return vc_table_at(&lines, (address >> VC_LINE_SHIFT) + 1); }
+bool vc_line_create(void)
+{
+	lines = mmap(NULL, MOST_LINES * sizeof(*lines), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (lines == MAP_FAILED)
+		return false;
+	madvise(lines, MOST_LINES * sizeof(*lines), MADV_HUGEPAGE);
+	return true;
+}
+
+static __attribute__((noinline)) uint32_t new_line(uint64_t address)
+{
+	if (++used == MOST_LINES)
+		abort();
+	lines[used].tag = (address >> VC_LINE_SHIFT) + 1;
+	return used;
+}
+
+static struct vc_line *line_of(struct vc_copies *copies, uint64_t address)
+{
+	if (__builtin_expect(!copies->line, 0))
+		copies->line = new_line(address);
+	return &lines[copies->line];
+}
+
+static struct vc_line *find(uint64_t address) { return line_of(vc_cache_copies(address), address); }
 
 /* The hub, with option dispatch: transfers begin in order. With arbiter=turns the waiting ones form
  * a set. */
@@ -239,7 +266,7 @@ static void fetch_data(struct vc_hart *h, struct vc_line *line, struct vc_copies
 void vc_line_data(struct vc_hart *h, uint64_t address, bool write)
 {
 	struct vc_copies *copies = vc_cache_copies(address);
-	struct vc_line *line = find(address);
+	struct vc_line *line = line_of(copies, address);
 
 	if (!vc_cache_hit(h, copies, write))
 		fetch_data(h, line, copies, write);
@@ -262,17 +289,14 @@ static int compare(const void *a, const void *b)
 
 unsigned vc_line_top(struct vc_line *out, unsigned count)
 {
-	struct vc_line *all = calloc(lines.used ? lines.used : 1, sizeof(*all));
+	struct vc_line *all = calloc(used ? used : 1, sizeof(*all));
 	unsigned n = 0;
 
 	if (!all)
 		abort();
-	for (uint64_t i = 0; i < lines.slots; i++) {
-		const struct vc_line *line = vc_table_entry(&lines, i);
-
-		if (line && (line->accesses || line->data_transfers))
-			all[n++] = *line;
-	}
+	for (uint32_t i = 1; i <= used; i++)
+		if (lines[i].accesses || lines[i].data_transfers)
+			all[n++] = lines[i];
 	qsort(all, n, sizeof(*all), compare);
 	if (count > n)
 		count = n;

@@ -12,13 +12,16 @@
 #include "cache.h"
 
 struct vc_line {
-	uint64_t tag;      /* address >> VC_LINE_SHIFT, plus 1; 0 = unused entry */
+	uint64_t tag;      /* address >> VC_LINE_SHIFT, plus 1 */
 	uint64_t watchers; /* harts with a reservation (bits may be stale: reserved_line decides) */
 	uint64_t busy_until;
 	uint64_t accesses, transfers, queue_cycles, parks, wakes; /* outside freezes */
 	uint64_t data_transfers;                                  /* for plain accesses */
 	uint64_t lock; /* class of the lock that it was last used for, plus 1; 0: none. Kept with option transfer */
 };
+
+/* Before any access; false: out of memory. */
+bool vc_line_create(void);
 
 /* LR at address: charge, then reserve. */
 void vc_line_load_reserved(struct vc_hart *h, uint64_t address);
