@@ -293,9 +293,11 @@ static bool zrwa_holds(const struct hz_device_config *cfg, const struct hz_shape
 	if (!cfg->zrwa_flush_sectors)
 		return broken(out, "zrwa_flush_sectors", cfg->zrwa_flush_sectors, "be at least a sector when zrwa_count is not 0");
 	if (!cfg->zrwa_sectors || cfg->zrwa_sectors % cfg->zrwa_flush_sectors)
-		return broken_limit(out, "zrwa_flush_sectors", cfg->zrwa_flush_sectors, "divide zrwa_sectors, which is at least a sector: ", cfg->zrwa_sectors);
+		return broken_limit(out, "zrwa_flush_sectors", cfg->zrwa_flush_sectors,
+				    "divide zrwa_sectors, which is at least a sector: ", cfg->zrwa_sectors);
 	if (cfg->zrwa_sectors > shape->zone_capacity_sectors)
-		return broken_limit(out, "zrwa_sectors", cfg->zrwa_sectors, "be at most zone_capacity_sectors ", shape->zone_capacity_sectors);
+		return broken_limit(out, "zrwa_sectors", cfg->zrwa_sectors, "be at most zone_capacity_sectors ",
+				    shape->zone_capacity_sectors);
 	if (shape->patch_sectors || shape->conventional_zones == shape->zones)
 		return broken(out, "zrwa_count", cfg->zrwa_count, "be 0 when zones are larger than a superblock, or none is sequential");
 	if (cfg->in_place_sectors)

@@ -50,7 +50,15 @@ enum ftl_op {
  * active zone is CLOSED, or EMPTY if it was never written, and the media is marked clean: the controller shuts down. One at a time, and
  * with no other request. FTL_FREES: on WRITE_ZEROES: conventional sectors are deallocated, so that they read as zeros.
  * FTL_ZRWA: on ZONE_OPEN: the zone gets a random write area. */
-enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_INSIDE = 8, FTL_AT_REST = 16, FTL_FREES = 128, FTL_ZRWA = 128 };
+enum ftl_flags {
+	FTL_FUA = 1,
+	FTL_ALL_ZONES = 2,
+	FTL_PARTIAL_REPORT = 4,
+	FTL_INSIDE = 8,
+	FTL_AT_REST = 16,
+	FTL_FREES = 128,
+	FTL_ZRWA = 128
+};
 
 /* ftl_request.protect, on a device with protection information; 0 on any other. Checks by the controller: enum hz_tuple_check. */
 enum ftl_protect {

@@ -270,6 +270,37 @@ TEST_P(Windows, AFailedProgram)
 	}
 }
 
+// No superblock is left for a commit: the zone becomes READ ONLY, and what its window holds can be read, also after a start.
+TEST_P(Windows, AZoneThatCannotBeCommitted)
+{
+	hz_device_config cfg = with_windows(GetParam());
+	cfg.normal.endurance = 1;
+	Rig other(cfg);
+	ASSERT_TRUE(other.boot()) << other.error;
+	uint16_t status = 0;
+	uint64_t tag = 1000;
+	for (int i = 0; i < 200 && !status; i++) {
+		ASSERT_EQ(open(other, 0), 0);
+		ASSERT_EQ(other.write(0, 0, window, tag += 100), 0);
+		status = commit(other, 0, 7);
+		if (!status)
+			ASSERT_EQ(other.run_op(FTL_ZONE_RESET, 0), 0);
+	}
+	ASSERT_EQ(status, NVME_WRITE_FAULT);
+	lt_host_run_until_idle();
+	for (int boot = 0; boot < 2; boot++) {
+		EXPECT_EQ(other.zone_state(0), boot ? other.zone_state(0) : NVME_ZS_READ_ONLY);
+		EXPECT_FALSE(!boot && has_window(other, 0));
+		EXPECT_EQ(other.compare(0, 0, window, tag), "");
+		EXPECT_EQ(other.check(), "");
+		if (!boot) {
+			EXPECT_EQ(other.write(0, 9, 1, 1), NVME_ZONE_READ_ONLY);
+			EXPECT_EQ(commit(other, 0, 7), NVME_INVALID_ZONE_OP);
+		}
+		ASSERT_TRUE(other.boot()) << other.error;
+	}
+}
+
 TEST(WindowsImage, AnImageWithMoreIsRefused)
 {
 	hz_device_config cfg = with_windows(layouts[0]);
@@ -359,7 +390,7 @@ public:
 private:
 	struct Zone {
 		std::vector<std::set<uint64_t>> tags; // possible contents of each sector
-		uint32_t wp = 0, wp_most = 0;	      // after an interrupted step: up to there
+		uint32_t wp = 0, wp_most = 0;         // after an interrupted step: up to there
 		bool has_window = false, full = false, may_be_full = false, may_be_empty = false;
 	};
 
@@ -463,10 +494,10 @@ private:
 };
 
 const std::vector<Step> body = {
-	{Step::OPEN, 0, 0, 0},	 {Step::WRITE, 0, 3, 2},   {Step::WRITE, 0, 0, 3},   {Step::WRITE, 0, 4, 1},  {Step::COMMIT, 0, 3, 0},
-	{Step::WRITE, 0, 14, 4}, {Step::OPEN, 1, 0, 0},	   {Step::WRITE, 1, 0, 32},  {Step::WRITE, 0, 2, 5},  {Step::WRITE, 0, 16, 16},
-	{Step::WRITE, 1, 2, 1},	 {Step::COMMIT, 1, 15, 0}, {Step::FINISH, 0, 0, 0},  {Step::RESET, 1, 0, 0},  {Step::OPEN, 1, 0, 0},
-	{Step::WRITE, 1, 7, 2},	 {Step::OPEN, 2, 0, 0},	   {Step::WRITE, 2, 15, 12}, {Step::FINISH, 2, 0, 0},
+	{Step::OPEN, 0, 0, 0},   {Step::WRITE, 0, 3, 2},   {Step::WRITE, 0, 0, 3},   {Step::WRITE, 0, 4, 1},  {Step::COMMIT, 0, 3, 0},
+	{Step::WRITE, 0, 14, 4}, {Step::OPEN, 1, 0, 0},    {Step::WRITE, 1, 0, 32},  {Step::WRITE, 0, 2, 5},  {Step::WRITE, 0, 16, 16},
+	{Step::WRITE, 1, 2, 1},  {Step::COMMIT, 1, 15, 0}, {Step::FINISH, 0, 0, 0},  {Step::RESET, 1, 0, 0},  {Step::OPEN, 1, 0, 0},
+	{Step::WRITE, 1, 7, 2},  {Step::OPEN, 2, 0, 0},    {Step::WRITE, 2, 15, 12}, {Step::FINISH, 2, 0, 0},
 };
 
 } // namespace

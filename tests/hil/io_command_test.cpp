@@ -18,7 +18,18 @@ struct IoCommand : testing::Test {
 	IoCommand() : memory(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)), std::free)
 	{
 		std::memset(memory.get(), 0, region_bytes);
-		limits = {{memory.get(), region_bytes}, sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE, true, false, false, false, false, 0};
+		limits = {{memory.get(), region_bytes},
+			  sectors,
+			  true,
+			  true,
+			  HZ_PLP_NONE,
+			  HZ_PROTECTION_NONE,
+			  true,
+			  false,
+			  false,
+			  false,
+			  false,
+			  0};
 		for (unsigned i = 0; i < 256; i++)
 			reinterpret_cast<uint64_t *>(memory.get() + list)[i] = heap + 4096 * i;
 	}

@@ -391,7 +391,7 @@ void updates_init(struct ftl *ftl, struct arena *arena)
 /* Before the write pointer, or in the zone's window. */
 static bool is_in_reach(const struct zone *zone, uint64_t at)
 {
-	return zone->zrwa ? at >= zone->wp && at - zone->wp < zone->ftl->cfg->zrwa_sectors : at < zone->wp;
+	return zone->zrwa ? at - zrwa_begin(zone) < zone->ftl->cfg->zrwa_sectors : at < zone->wp;
 }
 
 static const char *check_update(struct ftl *ftl, const struct zone *zone, const struct update *update)
@@ -406,7 +406,8 @@ static const char *check_update(struct ftl *ftl, const struct zone *zone, const 
 		return "an SLC sector does not know the LBA that was written in place there";
 	if (tsu_read_now(ftl->tsu, update->ppa, 1, NULL, 0, &oob) != NAND_OK && oob.kind == HZ_OOB_ERASED)
 		return NULL; /* lost: a read of it fails */
-	if (oob.kind != (zone->zrwa ? HZ_OOB_WINDOW : HZ_OOB_UPDATE) || oob.lpa != update->lba || oob.generation != zone->generation || oob.sequence != update->sequence)
+	if (oob.kind != (zone->zrwa ? HZ_OOB_WINDOW : HZ_OOB_UPDATE) || oob.lpa != update->lba || oob.generation != zone->generation ||
+	    oob.sequence != update->sequence)
 		return "the OOB record of a sector written in place names another one";
 	return update_find(ftl->updates, update->lba) == update ? NULL : "a sector was written in place and cannot be found";
 }
@@ -587,9 +588,6 @@ static void piece_number(struct ftl *ftl, struct update_piece *piece)
 		piece->write.oob[i].sequence = sequence + i;
 }
 
-/* Write Zeroes in a window brings none. */
-static bool brings_data(const struct ftl_request *req) { return req->sgl.bytes; }
-
 static void piece_fill(struct ftl *ftl, struct update_piece *piece, uint32_t at)
 {
 	const struct ftl_request *req = piece->req;
@@ -600,14 +598,13 @@ static void piece_fill(struct ftl *ftl, struct update_piece *piece, uint32_t at)
 		piece->write.oob[i] = (struct hz_oob){ .kind = HZ_OOB_PAD };
 		if (i >= piece->count)
 			continue;
-		if (brings_data(req))
+		if (req->sgl.bytes)
 			sgl_read(&req->sgl, (at + i) * HZ_SECTOR_BYTES, piece->write.memory[i], HZ_SECTOR_BYTES);
 		else
 			memset(piece->write.memory[i], 0, HZ_SECTOR_BYTES);
 		if (ftl->cfg->protection != HZ_PROTECTION_NONE)
 			protect_land(req, at + i, piece->write.memory[i]);
-		piece->write.oob[i] =
-			(struct hz_oob){ .lpa = piece->lba + i, .generation = piece->zone->generation, .kind = kind };
+		piece->write.oob[i] = (struct hz_oob){ .lpa = piece->lba + i, .generation = piece->zone->generation, .kind = kind };
 	}
 	clock_thaw();
 }
@@ -626,7 +623,7 @@ static void update_piece_start(struct ftl_worker *self, struct zone *zone, struc
 	piece->count = min_u32(io->end - io->done, self->ftl->cfg->slc_program_sectors);
 	piece_fill(self->ftl, piece, io->done);
 	piece_number(self->ftl, piece);
-	if (brings_data(req))
+	if (req->sgl.bytes) /* Write Zeroes, in a window, brings none */
 		landed_ns = answer_crossed(&self->ftl->links->to_device, req, clock_now_ns(), piece->count);
 	req->ready_ns = landed_ns > req->ready_ns ? landed_ns : req->ready_ns;
 	piece->write.txn.owner = &self->thread;

@@ -367,7 +367,8 @@ static enum op_verdict op_open(struct ftl_worker *self, struct zone *zone, struc
 }
 
 /* Flush Explicit ZRWA: lba is the last one to be committed. Like a write, it opens the zone. */
-static enum op_verdict op_commit(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, struct zone **victim)
+static enum op_verdict op_commit(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status,
+				 struct zone **victim)
 {
 	uint64_t last = req->lba - zone->start;
 	enum budget_answer answer = BUDGET_OPENED;
@@ -475,7 +476,8 @@ static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct
 	lt_lock_acquire(&zone->lock, &node);
 	*status = NVME_SUCCESS;
 	if (zone_admits(zone, req))
-		verdict = req->op == FTL_ZONE_OPEN || req->op == FTL_ZONE_COMMIT ? op_opens(self, zone, req, status, victim) : op_admitted(self, zone, req, status);
+		verdict = req->op == FTL_ZONE_OPEN || req->op == FTL_ZONE_COMMIT ? op_opens(self, zone, req, status, victim)
+										 : op_admitted(self, zone, req, status);
 	lt_lock_release(&zone->lock, &node);
 	return verdict;
 }

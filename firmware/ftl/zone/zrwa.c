@@ -14,6 +14,7 @@ struct zrwa {
 	struct zone *zone;
 	struct ftl_worker *worker; /* of the commit under way */
 	bool runs;                 /* it reads or writes */
+	uint32_t begin;            /* the write pointer when nothing was being committed */
 	uint32_t count;            /* sectors of the commit */
 	uint8_t **memory;          /* [zrwa.size] */
 };
@@ -54,9 +55,11 @@ bool zrwa_take(struct zone *zone)
 	if (zone->zrwa)
 		ftl->zrwas->free = zone->zrwa->next;
 	lt_lock_release(&ftl->updates->lock, &node);
-	if (zone->zrwa)
-		zone->zrwa->zone = zone;
-	return zone->zrwa;
+	if (!zone->zrwa)
+		return false;
+	zone->zrwa->zone = zone;
+	zone->zrwa->begin = zone->wp;
+	return true;
 }
 
 void zrwa_release(struct zone *zone)
@@ -89,6 +92,8 @@ bool zrwas_mounted(struct ftl *ftl)
 	}
 	return true;
 }
+
+uint32_t zrwa_begin(const struct zone *zone) { return zone->zrwa->begin; }
 
 /* Sectors of the window: it ends with the zone. Zone lock held. */
 static uint32_t window_sectors(const struct zone *zone)
@@ -167,8 +172,10 @@ static void commit_written(struct ftl_request *req)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->lock, &node);
-	if (!req->status)
+	if (!req->status) {
 		updates_end_range(self, zone, req->lba, window->count);
+		window->begin = zone->wp;
+	}
 	commit_ends(self, zone, req->status);
 	lt_lock_release(&zone->lock, &node);
 }
@@ -248,7 +255,8 @@ static enum write_verdict window_admit(struct ftl_worker *self, struct zone *zon
 
 	if (!zone_admits(zone, req))
 		return WRITE_PARKED;
-	*status = zone->zrwa ? window_status(zone, req, at, end > zone->ftl->capacity ? UINT32_MAX : (uint32_t)end) : NVME_ZONE_INVALID_WRITE;
+	*status = zone->zrwa ? window_status(zone, req, at, end > zone->ftl->capacity ? UINT32_MAX : (uint32_t)end)
+			     : NVME_ZONE_INVALID_WRITE;
 	if (*status) {
 		zone_turn_ends(zone, req);
 		return WRITE_REFUSED;

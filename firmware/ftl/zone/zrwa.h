@@ -43,6 +43,8 @@ bool zrwas_mounted(struct ftl *ftl);
 void zrwa_write_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* --- zone lock held --- */
+/* Where the window begins: the write pointer, before a commit under way, or one that failed. The zone has a window. */
+uint32_t zrwa_begin(const struct zone *zone);
 /* Status of a commit up to and with sector `last` of the zone. */
 uint16_t zrwa_commit_status(const struct zone *zone, uint64_t last);
 /* Move the write pointer by `count` sectors of the window. req: completed at the end; NULL: the device's own work. The zone runs no other
