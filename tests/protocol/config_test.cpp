@@ -290,6 +290,11 @@ const std::function<void(hz_device_config &)> devices[] = {
 		      c.blocks_per_plane = 1 << 20, c.slc_blocks_per_plane = 1 << 19, c.pages_per_block = 12, c.page_bytes = 4096;
 		      c.spare_superblocks = 0;
 	},
+	[](auto &c) { /* SLC blocks for random write areas */
+		      c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1;
+		      c.blocks_per_plane = 1 << 15, c.slc_blocks_per_plane = 1 << 14, c.pages_per_block = 192, c.page_bytes = 4096;
+		      c.zrwa_sectors = c.zrwa_flush_sectors = 1;
+	},
 	[](auto &c) { /* SLC blocks for all that capacitors may keep alive */
 		      c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1;
 		      c.blocks_per_plane = 1 << 15, c.slc_blocks_per_plane = 1 << 14, c.pages_per_block = 192, c.page_bytes = 4096;
