@@ -285,6 +285,28 @@ static bool planes_hold(const struct hz_device_config *cfg, struct hz_sentence *
 	return true;
 }
 
+/* Its data are copies over sequential zones, as those written in place: one table serves either. */
+static bool zrwa_holds(const struct hz_device_config *cfg, const struct hz_shape *shape, struct hz_sentence *out)
+{
+	if (!cfg->zrwa_count)
+		return true;
+	if (!cfg->zrwa_flush_sectors)
+		return broken(out, "zrwa_flush_sectors", cfg->zrwa_flush_sectors, "be at least a sector when zrwa_count is not 0");
+	if (!cfg->zrwa_sectors || cfg->zrwa_sectors % cfg->zrwa_flush_sectors)
+		return broken_limit(out, "zrwa_flush_sectors", cfg->zrwa_flush_sectors,
+				    "divide zrwa_sectors, which is at least a sector: ", cfg->zrwa_sectors);
+	if (cfg->zrwa_sectors > shape->zone_capacity_sectors)
+		return broken_limit(out, "zrwa_sectors", cfg->zrwa_sectors, "be at most zone_capacity_sectors ",
+				    shape->zone_capacity_sectors);
+	if (shape->patch_sectors || shape->conventional_zones == shape->zones)
+		return broken(out, "zrwa_count", cfg->zrwa_count, "be 0 when zones are larger than a superblock, or none is sequential");
+	if (cfg->in_place_sectors)
+		return broken(out, "zrwa_count", cfg->zrwa_count, "be 0 when in_place_sectors is not");
+	if (cfg->protection != HZ_PROTECTION_NONE)
+		return broken(out, "zrwa_count", cfg->zrwa_count, "be 0 with protection information");
+	return true;
+}
+
 static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	struct hz_shape shape;
@@ -323,6 +345,8 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	if (cfg->in_place_sectors && (shape.patch_sectors || shape.conventional_zones == shape.zones))
 		return broken(out, "in_place_sectors", cfg->in_place_sectors,
 			      "be 0 when zones are larger than a superblock, or none is sequential");
+	if (!zrwa_holds(cfg, &shape, out))
+		return false;
 	if (cfg->max_open && cfg->max_active && cfg->max_open > cfg->max_active)
 		return broken_limit(out, "max_open", cfg->max_open, "be at most max_active ", cfg->max_active);
 	return true;

@@ -149,6 +149,7 @@ enum hz_oob_kind {
 	HZ_OOB_TRIM = 6,      /* bits of deallocated LBAs */
 	HZ_OOB_UPDATE = 7,    /* a sector of a sequential zone, written in place */
 	HZ_OOB_DIRECTORY = 8, /* addresses of table pages */
+	HZ_OOB_WINDOW = 9,    /* a sector of a zone's random write area */
 	HZ_OOB_KINDS
 };
 enum hz_oob_flags {

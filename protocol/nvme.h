@@ -66,6 +66,7 @@ enum nvme_zone_send_action {
 	NVME_ZSA_RESET = 4,
 	NVME_ZSA_OFFLINE = 5,
 	NVME_ZSA_SET_EXTENSION = 0x10,
+	NVME_ZSA_COMMIT = 0x11, /* Flush Explicit ZRWA: SLBA is the last one */
 };
 /* ZNS 1.1 knows type 2 only. Conventional zones are reported as ZBC and ZAC do: type 1, state 0, no valid write pointer. */
 enum nvme_zone_type { NVME_ZT_CONVENTIONAL = 1, NVME_ZT_SEQUENTIAL = 2 };
@@ -124,6 +125,8 @@ enum nvme_status {
 	NVME_IOCS_NOT_SUPPORTED = 0x129,
 	NVME_INVALID_PROTECTION = 0x181,
 	NVME_SIZE_LIMIT = 0x183,
+	NVME_INVALID_ZONE_OP = 0x1b6,
+	NVME_ZRWA_UNAVAILABLE = 0x1b7, /* as many zones as may be have a random write area */
 	NVME_ZONE_BOUNDARY = 0x1b8,
 	NVME_ZONE_FULL = 0x1b9,
 	NVME_ZONE_READ_ONLY = 0x1ba,
@@ -491,7 +494,9 @@ struct nvme_zns_identify_namespace {
 };
 HZ_ASSERT_SIZE(struct nvme_zns_identify_namespace, 4096);
 HZ_ASSERT_OFFSET(struct nvme_zns_identify_namespace, lbafe, 2816);
-enum { NVME_ZNS_OZCS_READ_ACROSS = 1 };
+enum { NVME_ZNS_OZCS_READ_ACROSS = 1, NVME_ZNS_OZCS_ZRWA = 2 };
+enum { NVME_ZRWACAP_EXPLICIT_FLUSH = 1 };
+enum { NVME_ZA_ZRWA_VALID = 1 << 3 }; /* zone descriptor, attributes */
 
 struct nvme_zns_identify_controller {
 	uint8_t zasl, reserved[4095];

@@ -18,7 +18,7 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 	uint64_t of_zones = cfg->l2p_kind == HZ_L2P_KIND_ZONE ? hz_zone_map_pages(shape) + HZ_ZONE_LOG_PAGES + 1 : 0;
 	uint64_t trims = shape->trim_pages ? shape->trim_pages + cfg->slc_program_sectors : 0;
 
-	return cfg->in_place_sectors + zones * flush + 2 * HZ_ZONE_TABLE_COPIES * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map +
+	return hz_copied_sectors(cfg) + zones * flush + 2 * HZ_ZONE_TABLE_COPIES * (records / HZ_ZONE_RECORDS_PER_PAGE + 1) + map +
 	       of_zones + trims;
 }
 

@@ -25,6 +25,11 @@ static inline uint32_t hz_zone_map_pages(const struct hz_shape *shape)
 {
 	return (uint32_t)((shape->zones + HZ_ZONE_ENTRIES_PER_PAGE - 1) / HZ_ZONE_ENTRIES_PER_PAGE);
 }
+/* Sectors of sequential zones with a copy in SLC that outlives a write: those written in place, or those of random write areas. */
+static inline uint64_t hz_copied_sectors(const struct hz_device_config *cfg)
+{
+	return cfg->in_place_sectors + cfg->zrwa_count * cfg->zrwa_sectors;
+}
 /* SLC superblocks that the log needs so that no writer waits for ever (firmware/ftl/slc/slc.h). */
 uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape);
 #ifdef __cplusplus

@@ -19,6 +19,7 @@
 #include "slc/slc.h"
 #include "zone/tables.h"
 #include "zone/update.h"
+#include "zone/zrwa.h"
 #include "zone/zone.h"
 
 /* Construction, and functions over the whole FTL. */
@@ -66,6 +67,7 @@ static const struct {
 	{ "zones", zone_table_init },
 	{ "places", trim_saver_init },
 	{ "zones", updates_init },
+	{ "zones", zrwas_init },
 	{ "zones", relocator_init },
 	{ "zones", refresh_init },
 	{ "conventional zones", conv_init },
@@ -190,6 +192,7 @@ static bool names_zone(const struct ftl_request *req)
 	case FTL_ZONE_CLOSE:
 	case FTL_ZONE_FINISH:
 	case FTL_ZONE_RESET:
+	case FTL_ZONE_COMMIT:
 	case FTL_ZONE_OFFLINE: return !(req->flags & FTL_ALL_ZONES);
 	default: return false;
 	}
@@ -237,6 +240,7 @@ static void describe(struct zone *zone, struct nvme_zone_descriptor *out)
 		.state = (uint8_t)(state << 4),
 		.capacity = zone->ftl->capacity,
 		.start = zone->start,
+		.attributes = zone->zrwa && zone_is_active(state) ? NVME_ZA_ZRWA_VALID : 0,
 		.write_pointer = zone->start + zone->wp,
 	};
 	if (state == NVME_ZS_FULL || state == NVME_ZS_READ_ONLY || state == NVME_ZS_OFFLINE)

@@ -136,7 +136,7 @@ static const char *program_rule_broken(const struct nand_media *media, const str
 /* The sector's tuple in the image, or NULL: it has none. */
 static uint64_t *tuple_of(const struct nand_media *media, const struct place *at, uint32_t i, const struct hz_nand_oob *record)
 {
-	bool of_host = record->kind == HZ_OOB_DATA || record->kind == HZ_OOB_UPDATE;
+	bool of_host = record->kind == HZ_OOB_DATA || record->kind == HZ_OOB_UPDATE || record->kind == HZ_OOB_WINDOW;
 	bool has = media->tuples && at->data && of_host && !(record->flags & HZ_OOB_ZERO);
 
 	return has ? media->tuples + ((uint64_t)(at->data - media->data) >> HZ_SECTOR_SHIFT) + i : NULL;

@@ -38,6 +38,7 @@ enum ftl_op {
 	FTL_ZONE_CLOSE,
 	FTL_ZONE_FINISH,
 	FTL_ZONE_RESET,
+	FTL_ZONE_COMMIT, /* lba: the last one of the zone's random write area that its write pointer moves over */
 	FTL_ZONE_OFFLINE,
 	FTL_ZONE_REPORT, /* fills sgl with zone descriptors */
 	FTL_ABANDON, /* the controller was reset: every request of its life `lba` or an earlier one ends: those that wait, with NVME_ABORT_REQUESTED, or as if nothing had happened. Then it completes */
@@ -47,8 +48,17 @@ enum ftl_op {
 };
 /* FTL_INSIDE: an internal read or write: its data stay in the device and do not cross the link. FTL_AT_REST: a flush after which every
  * active zone is CLOSED, or EMPTY if it was never written, and the media is marked clean: the controller shuts down. One at a time, and
- * with no other request. FTL_FREES: on WRITE_ZEROES: conventional sectors are deallocated, so that they read as zeros. */
-enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_INSIDE = 8, FTL_AT_REST = 16, FTL_FREES = 128 };
+ * with no other request. FTL_FREES: on WRITE_ZEROES: conventional sectors are deallocated, so that they read as zeros.
+ * FTL_ZRWA: on ZONE_OPEN: the zone gets a random write area. */
+enum ftl_flags {
+	FTL_FUA = 1,
+	FTL_ALL_ZONES = 2,
+	FTL_PARTIAL_REPORT = 4,
+	FTL_INSIDE = 8,
+	FTL_AT_REST = 16,
+	FTL_FREES = 128,
+	FTL_ZRWA = 128
+};
 
 /* ftl_request.protect, on a device with protection information; 0 on any other. Checks by the controller: enum hz_tuple_check. */
 enum ftl_protect {

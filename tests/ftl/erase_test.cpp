@@ -22,7 +22,7 @@ uint64_t user_data(Rig &rig)
 		if (sector == 0 && block.flags & HZ_BLOCK_ERASING)
 			found++;
 		if (sector < block.write_sector && nand_oob_load(&rig.media, i, &record))
-			found += record.kind == HZ_OOB_DATA || record.kind == HZ_OOB_UPDATE;
+			found += record.kind == HZ_OOB_DATA || record.kind == HZ_OOB_UPDATE || record.kind == HZ_OOB_WINDOW;
 	}
 	return found;
 }
@@ -250,6 +250,36 @@ TEST_P(Erase, AnyOneOperationMayFail)
 	}
 	EXPECT_GT(operations, 60u);
 }
+// Random write areas: their copies go with their zones, wherever power went.
+TEST(EraseOf, WindowsLeaveNothing)
+{
+	hz_device_config cfg = ftl_config();
+	cfg.slc_blocks_per_plane = 12, cfg.blocks_per_plane = 22;
+	cfg.zrwa_count = 2, cfg.zrwa_sectors = 16, cfg.zrwa_flush_sectors = 4;
+	Rig rig(cfg);
+	uint64_t cut = 1;
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	for (bool more = true; more && !HasFailure(); cut++) {
+		SCOPED_TRACE(testing::Message() << "cut " << cut);
+		nand_policy policy{};
+		for (uint32_t zone : {0u, 1u}) {
+			ASSERT_EQ(rig.run_op(FTL_ZONE_OPEN, zone, FTL_ZRWA), 0);
+			ASSERT_EQ(rig.write(zone, 3, 20, 1000), 0);
+		}
+		ASSERT_GT(user_data(rig), 0u);
+		policy.power_cut_op = cut;
+		policy.cut_before = cut % 2;
+		ASSERT_TRUE(rig.boot(policy)) << rig.error;
+		more = wipe_and_erase(rig) == 0xffff;
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		EXPECT_EQ(rig.check(), "");
+		ASSERT_EQ(wipe_and_erase(rig), 0);
+		expect_nothing(rig);
+		EXPECT_EQ(ftl_in_place_sectors(rig.ftl), 0u);
+	}
+	EXPECT_GT(cut, 20u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Erase, testing::ValuesIn(kinds), [](const auto &test) { return test.param.name; });
 
 // A zone that cannot be written any more goes offline with its data, and a record keeps it so.

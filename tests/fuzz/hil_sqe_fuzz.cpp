@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		entry = aim(entry);
 		std::memcpy(region() + HZ_SHM_HEAP_OFFSET + (i * 5 & 0x3fff8), &entry, 8);
 	}
-	limits.zoned = limits.in_place = !(sqe.flags & 0x20); // the configuration refuses a budget without sequential zones
+	limits.zoned = limits.in_place = limits.zrwa = !(sqe.flags & 0x20); // the configuration refuses a budget without sequential zones
 	const bool tuples = sqe.flags & 0x08;
 	if (sqe.flags & 0x10) {
 		sqe.opcode = opcodes[sqe.opcode % sizeof(opcodes)];

@@ -18,7 +18,18 @@ struct IoCommand : testing::Test {
 	IoCommand() : memory(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)), std::free)
 	{
 		std::memset(memory.get(), 0, region_bytes);
-		limits = {{memory.get(), region_bytes}, sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE, true, false, false, false, 0};
+		limits = {{memory.get(), region_bytes},
+			  sectors,
+			  true,
+			  true,
+			  HZ_PLP_NONE,
+			  HZ_PROTECTION_NONE,
+			  true,
+			  false,
+			  false,
+			  false,
+			  false,
+			  0};
 		for (unsigned i = 0; i < 256; i++)
 			reinterpret_cast<uint64_t *>(memory.get() + list)[i] = heap + 4096 * i;
 	}
@@ -297,6 +308,23 @@ TEST_F(IoCommand, ZoneSend)
 		sqe.cdw13 = action;
 		EXPECT_EQ(decode(sqe), dnr(NVME_LBA_OUT_OF_RANGE));
 	}
+	limits.zrwa = true;
+	nvme_sqe window = io_sqe(NVME_IO_ZONE_MGMT_SEND, 4100);
+	for (uint32_t cdw13 : {NVME_ZSA_COMMIT | 0u, NVME_ZSA_OPEN | 0x200u}) {
+		window.cdw13 = cdw13;
+		EXPECT_EQ(decode(window), 0);
+		EXPECT_EQ(req.op, cdw13 == NVME_ZSA_COMMIT ? FTL_ZONE_COMMIT : FTL_ZONE_OPEN);
+		EXPECT_EQ(req.flags, cdw13 == NVME_ZSA_COMMIT ? 0 : FTL_ZRWA);
+		EXPECT_EQ(req.lba, 4100u);
+		window.cdw13 |= 0x100;
+		EXPECT_EQ(decode(window), dnr(NVME_INVALID_FIELD)) << "of one zone only";
+		window.cdw13 = cdw13;
+		window.cdw11 = ~0u;
+		EXPECT_EQ(decode(window), dnr(NVME_LBA_OUT_OF_RANGE));
+		window.cdw11 = 0;
+	}
+	limits.zrwa = false;
+	EXPECT_EQ(decode(window), dnr(NVME_INVALID_FIELD)) << "the device has none";
 	for (uint32_t action : {0u, 6u, 0x10u, 0x11u, 0xffu}) {
 		nvme_sqe sqe = io_sqe(NVME_IO_ZONE_MGMT_SEND);
 		sqe.cdw13 = action;

@@ -34,6 +34,7 @@ struct IoProtection : testing::Test {
 			  false,
 			  false,
 			  false,
+			  false,
 			  0};
 		for (unsigned i = 0; i < 256; i++)
 			reinterpret_cast<uint64_t *>(memory.get() + list)[i] = heap + 4096 * (i + 1);

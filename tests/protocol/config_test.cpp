@@ -115,6 +115,13 @@ const Rule rules[] = {
 	{"flush_unit", "flush_unit_planes", "3", SETS(flush_unit_planes, 3)},
 	{"zone_log", "l2p_zone_log", "171", SETS(l2p_zone_log, 171)},
 	{"in_place_of_patched_zones", "in_place_sectors", "64", [](auto &c) { c.in_place_sectors = 64, c.zone_capacity_sectors = 1600; }},
+	{"zrwa_of_patched_zones", "zrwa_count", "2", [](auto &c) { c.zrwa_count = 2, c.zrwa_sectors = 8, c.zrwa_flush_sectors = 2, c.zone_capacity_sectors = 1600; }},
+	{"zrwa_and_in_place", "zrwa_count", "2", [](auto &c) { c.zrwa_count = 2, c.zrwa_sectors = 8, c.zrwa_flush_sectors = 2, c.in_place_sectors = 8; }},
+	{"zrwa_with_tuples", "zrwa_count", "2", [](auto &c) { c.zrwa_count = 2, c.zrwa_sectors = 8, c.zrwa_flush_sectors = 2, c.protection = HZ_PROTECTION_TYPE1; }},
+	{"zrwa_granularity", "zrwa_flush_sectors", "3", [](auto &c) { c.zrwa_count = 2, c.zrwa_sectors = 8, c.zrwa_flush_sectors = 3; }},
+	{"zrwa_of_nothing", "zrwa_flush_sectors", "2", [](auto &c) { c.zrwa_count = 2, c.zrwa_sectors = 0, c.zrwa_flush_sectors = 2; }},
+	{"zrwa_without_granularity", "zrwa_flush_sectors", "0", [](auto &c) { c.zrwa_count = 2, c.zrwa_sectors = 8, c.zrwa_flush_sectors = 0; }},
+	{"zrwa_size", "zrwa_sectors", "129", SETS(zrwa_sectors, 129)},
 	{"compressed_in_ram", "l2p_compress", "on", SETS(l2p_compress, HZ_ON)},
 	{"directory_in_ram", "l2p_directory", "flash", SETS(l2p_directory, HZ_L2P_DIRECTORY_FLASH)},
 	{"map", "l2p_kind", "2", SETS(l2p_kind, 2)},
@@ -282,6 +289,11 @@ const std::function<void(hz_device_config &)> devices[] = {
 		      c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1;
 		      c.blocks_per_plane = 1 << 20, c.slc_blocks_per_plane = 1 << 19, c.pages_per_block = 12, c.page_bytes = 4096;
 		      c.spare_superblocks = 0;
+	},
+	[](auto &c) { /* SLC blocks for random write areas */
+		      c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1;
+		      c.blocks_per_plane = 1 << 15, c.slc_blocks_per_plane = 1 << 14, c.pages_per_block = 192, c.page_bytes = 4096;
+		      c.zrwa_sectors = c.zrwa_flush_sectors = 1;
 	},
 	[](auto &c) { /* SLC blocks for all that capacitors may keep alive */
 		      c.channels = c.chips_per_channel = c.planes_per_die = c.flush_unit_planes = 1;

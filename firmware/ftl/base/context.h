@@ -81,6 +81,7 @@ struct ftl {
 	struct zone_changes *changes;
 	struct zone_table *table;
 	struct updates *updates;
+	struct zrwa_pool *zrwas;
 	struct relocator *relocator;
 	struct refresher *refresher;
 	struct conventional *conventional;

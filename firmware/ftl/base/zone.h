@@ -23,8 +23,9 @@
 struct place_zone;
 struct write_buffer;
 struct zone_kind;
+struct zrwa;
 
-/* A running FTL_ZONE_FINISH, _RESET or _OFFLINE of a zone (zone/zone.h). */
+/* A running FTL_ZONE_FINISH, _RESET, _COMMIT or _OFFLINE of a zone (zone/zone.h). */
 struct zone_op {
 	uint8_t code, step;          /* 0: none; enum op_step */
 	struct ftl_request *request; /* to be completed at its end; NULL: detached */
@@ -138,6 +139,7 @@ struct zone {
 
 	LT_OWN_LINE const struct zone_kind *kind; /* zone/zone.h; NULL: written in order by the host */
 	uint8_t state;                            /* enum nvme_zone_state; zone_set_state only */
+	struct zrwa *zrwa;                        /* its random write area (zone/zrwa.h); NULL: none */
 
 	struct io_queue writers; /* accepted writes with data still to land, in the order of their places */
 	struct io_queue durable; /* requests waiting for flush_to */

@@ -51,6 +51,8 @@ struct mount {
 	uint32_t *kept_at;            /* by slot of a write buffer: places of the present zone */
 	uint64_t slc_lost, explained; /* sectors of the SLC log lost with their records; … missing in a zone */
 	bool too_many_updates;        /* … were written in place for this device's budget */
+	bool unlisted;                /* a visit met staged sectors without a list for their zone */
+	bool no_windows;              /* there are sectors of windows, and the device has none or too few */
 };
 
 /* Mount: zones due to move because of many reads or age (zone/move.h). */

@@ -10,6 +10,7 @@
 #include "tsu/tsu_keep.h"
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
+#include "zone/zrwa.h"
 
 /* --- copies in SLC --- */
 
@@ -74,7 +75,23 @@ static bool visit_staged(struct mount *mount, const struct hz_oob *oob, ppa_t pp
 
 	if (oob->kind == HZ_OOB_UPDATE && !mount->revisits)
 		note_update(mount, oob, ppa);
-	return later;
+	mount->unlisted |= later;
+	return later || oob->kind == HZ_OOB_WINDOW;
+}
+
+/* Of a zone's random write area, when write pointers are known: older copies have been committed. */
+static bool visit_window(struct mount *mount, const struct hz_oob *oob, ppa_t ppa)
+{
+	struct ftl *ftl = mount->ftl;
+	struct zone *zone;
+
+	if (oob->kind != HZ_OOB_WINDOW || oob->lpa >= ftl->shape.namespace_sectors || is_conventional(ftl, oob->lpa))
+		return false;
+	zone = zone_at(ftl, oob->lpa);
+	if (mount_alive(mount, zone, oob) && zone->state != NVME_ZS_FULL && zone->state != NVME_ZS_OFFLINE &&
+	    oob->lpa - zone->start >= zone->wp)
+		mount->no_windows |= !ftl->cfg->zrwa_count || !updates_found(ftl, zone, oob, ppa);
+	return false;
 }
 
 /* --- data kept by capacitors in a killed run --- */
@@ -336,14 +353,13 @@ static void settle_kept(struct mount *mount)
 /* Few zones have something staged. If they are more than there are lists, the pages with data of the others are visited again. */
 const char *mount_find_staged(struct mount *mount)
 {
-	bool more;
-
 	find_kept(mount);
 	do {
-		more = mount_visit_again(mount, visit_staged);
+		mount->unlisted = false;
+		mount_visit_again(mount, visit_staged);
 		settle_listed(mount);
 		mount->revisits = true;
-	} while (more);
+	} while (mount->unlisted);
 	settle_kept(mount);
 	return mount->too_many_updates
 		       ? "The NAND image has more sectors written in place than zones.in_place allows; use the device that it was made with."
@@ -357,7 +373,10 @@ const char *mount_settle_zones(struct mount *mount)
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
 		if (!mount->settled[z])
 			settle_zone(mount, &ftl->zones[z]);
+	mount_visit_again(mount, visit_window);
 	updates_mounted(ftl);
+	if (mount->no_windows || !zrwas_mounted(ftl))
+		return "The NAND image has sectors in random write areas that zrwa.count and zrwa.size do not allow; use the device that it was made with.";
 	if (!mount->at_rest && mount->slc_lost > mount->explained)
 		ftl->damage.unknown_sectors += mount->slc_lost - mount->explained;
 	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++) {

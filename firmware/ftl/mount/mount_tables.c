@@ -67,7 +67,7 @@ static bool visit_first(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 	case HZ_OOB_DIRECTORY: l2p_found(ftl, oob, ppa); break;
 	case HZ_OOB_TRIM: trims_found(ftl, oob, ppa); break;
 	}
-	return oob->kind == HZ_OOB_DATA || oob->kind == HZ_OOB_UPDATE;
+	return oob->kind == HZ_OOB_DATA || oob->kind == HZ_OOB_UPDATE || oob->kind == HZ_OOB_WINDOW;
 }
 
 static bool copy_readable(struct ftl *ftl, ppa_t ppa)

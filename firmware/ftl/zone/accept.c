@@ -3,6 +3,7 @@
 #include "lt/logical.h"
 #include "zone/read_write.h"
 #include "zone/zone.h"
+#include "zone/zrwa.h"
 
 /* Parked requests, and their turns. */
 
@@ -105,7 +106,7 @@ static uint16_t zone_write_status(const struct zone *zone, const struct ftl_requ
 }
 
 /* Zone lock held, everything checked, the zone open: the write owns its range from here on. */
-static void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
+static inline __attribute__((always_inline)) void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
 	struct ftl_io *io = io_of(req);
 
@@ -120,11 +121,11 @@ static void write_accept(struct ftl_worker *self, struct zone *zone, struct ftl_
 	zone_pump(self, zone);
 }
 
-enum write_verdict { WRITE_ACCEPTED, WRITE_REFUSED, WRITE_PARKED, WRITE_NEEDS_ROOM };
+void write_commit(struct ftl_worker *self, struct zone *zone, struct ftl_request *req) { write_accept(self, zone, req); }
 
-/* noinline: a write to an open zone saves no registers. Zone lock held. */
-static __attribute__((noinline)) enum write_verdict write_opens(struct ftl_worker *self, struct zone *zone, struct ftl_request *req,
-								uint16_t *status, struct zone **victim)
+/* noinline: a write to an open zone saves no registers. */
+__attribute__((noinline)) enum write_verdict write_opens(struct ftl_worker *self, struct zone *zone, struct ftl_request *req,
+							 uint16_t *status, struct zone **victim)
 {
 	enum budget_answer answer = budget_open(self, zone, NVME_ZS_IMPLICIT_OPEN, victim);
 
@@ -149,7 +150,9 @@ static enum write_verdict write_try(struct ftl_worker *self, struct zone *zone, 
 
 	lt_lock_acquire(&zone->lock, &node);
 	*status = zone_write_status(zone, req);
-	if (!zone_admits(zone, req)) {
+	if (zone->zrwa) {
+		verdict = WRITE_IN_WINDOW;
+	} else if (!zone_admits(zone, req)) {
 		verdict = WRITE_PARKED;
 	} else if (*status) {
 		zone_turn_ends(zone, req);
@@ -175,4 +178,6 @@ void write_run(struct ftl_worker *self, struct ftl_request *req)
 		budget_make_room(victim);
 	if (verdict == WRITE_REFUSED)
 		io_complete(req, status);
+	else if (verdict == WRITE_IN_WINDOW)
+		zrwa_write_run(self, req);
 }

@@ -54,6 +54,19 @@ void read_unmapped(struct ftl_worker *self, struct ftl_request *req, uint32_t se
 /* FTL_WRITE, FTL_APPEND, FTL_WRITE_ZEROES of a sequential zone, also after parking. */
 void write_run(struct ftl_worker *self, struct ftl_request *req);
 
+enum write_verdict {
+	WRITE_ACCEPTED,
+	WRITE_LANDS, /* … and the zone continues it */
+	WRITE_REFUSED,
+	WRITE_PARKED,
+	WRITE_NEEDS_ROOM, /* budget_make_room, then again */
+	WRITE_IN_WINDOW,  /* it is for the other way: the zone has a window (zone/zrwa.h), or has none any more */
+};
+/* The zone, not open, is opened for an admitted write. WRITE_REFUSED: *status says why. Zone lock held. */
+enum write_verdict write_opens(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, struct zone **victim);
+/* Accept the zone's own write at its write pointer, past all that wait. Zone lock held. */
+void write_commit(struct ftl_worker *self, struct zone *zone, struct ftl_request *req);
+
 /* Flush: landed data become durable. */
 
 /* Of a worker: plans for as many flushes at a time. */

@@ -9,6 +9,7 @@
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
+#include "zone/zrwa.h"
 
 /* Zone records on flash. */
 
@@ -129,13 +130,23 @@ static void wait_for_table_page(struct table_page *page, struct zone *zone)
 	page->waiting = &zone->record;
 }
 
+/* Sectors of a commit that failed are still in the zone's window. Zone lock held. */
+static uint32_t dead_end(const struct zone *zone)
+{
+	uint32_t on_flash = zone_on_flash(zone);
+
+	if (!zone->zrwa)
+		return zone->wp;
+	return zrwa_begin(zone) > on_flash ? zrwa_begin(zone) : on_flash;
+}
+
 /* Zone lock held. */
 static void note_where(struct zone_record *record, const struct zone *zone)
 {
 	bool dead = zone->state == NVME_ZS_READ_ONLY || record->state >= ZONE_RECORD_READ_ONLY;
 
 	record->placed = zone->placed;
-	record->wp = dead ? zone->wp : zone_on_flash(zone);
+	record->wp = dead ? dead_end(zone) : zone_on_flash(zone);
 	record->superblock = zone->superblock;
 	record->patch = zone->patch;
 }

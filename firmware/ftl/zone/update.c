@@ -6,9 +6,11 @@
 #include "map/l2p.h"
 #include "request/host_data.h"
 #include "request/io.h"
+#include "slc_log_size.h"
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
+#include "zone/zrwa.h"
 
 /* Sectors written in place, and their addresses. */
 
@@ -202,6 +204,37 @@ bool updates_drop(struct ftl_worker *self, struct zone *zone, uint64_t before)
 	return !own->to_look;
 }
 
+void updates_end_range(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint32_t count)
+{
+	struct updates *updates = self->ftl->updates;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&updates->lock, &node);
+	for (uint32_t i = 0; i < count; i++) {
+		struct update *update = update_find(updates, (uint32_t)lba + i);
+
+		if (!update)
+			continue;
+		slc_invalidate(self, &update->ppa, 1);
+		update->ppa = PPA_NONE; /* the collector may be moving it */
+		update_unlist(updates, &zone->updates, update);
+		update_free(updates, update);
+		zone->updates.copies--;
+	}
+	lt_lock_release(&updates->lock, &node);
+}
+
+uint32_t updates_end(struct ftl *ftl, uint64_t lba, uint32_t count)
+{
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&ftl->updates->lock, &node);
+	while (count && updates_peek(ftl, lba + count - 1) == PPA_NONE)
+		count--;
+	lt_lock_release(&ftl->updates->lock, &node);
+	return count;
+}
+
 uint32_t updates_gap(struct ftl *ftl, uint64_t lba, uint32_t count)
 {
 	struct updates *updates = ftl->updates;
@@ -303,7 +336,7 @@ static void zone_updates_mounted(struct ftl *ftl, struct zone *zone)
 		struct update *update = &updates->update[i];
 
 		after = update->after;
-		if (zone->state == NVME_ZS_OFFLINE || update->lba - zone->start >= zone->wp) {
+		if (zone->state == NVME_ZS_OFFLINE || (!ftl->cfg->zrwa_count && update->lba - zone->start >= zone->wp)) {
 			update_unlist(updates, own, update);
 			update_free(updates, update);
 			continue;
@@ -340,7 +373,7 @@ void updates_init(struct ftl *ftl, struct arena *arena)
 
 	ftl->updates = updates;
 	lt_lock_init(&updates->lock, HZ_LC_L2P, ftl->l2p->shards + 3);
-	updates->budget = (uint32_t)ftl->cfg->in_place_sectors;
+	updates->budget = (uint32_t)hz_copied_sectors(ftl->cfg);
 	updates->bits = 1;
 	updates->free = UPDATE_NONE;
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
@@ -355,19 +388,26 @@ void updates_init(struct ftl *ftl, struct arena *arena)
 				    .lies_at = update_lies_at });
 }
 
+/* Before the write pointer, or in the zone's window. */
+static bool is_in_reach(const struct zone *zone, uint64_t at)
+{
+	return zone->zrwa ? at - zrwa_begin(zone) < zone->ftl->cfg->zrwa_sectors : at < zone->wp;
+}
+
 static const char *check_update(struct ftl *ftl, const struct zone *zone, const struct update *update)
 {
 	struct hz_oob oob;
 
 	if (update->pending || update->ppa == PPA_NONE)
 		return "a sector is being written in place though nothing runs";
-	if (update->lba < zone->start || update->lba - zone->start >= zone->wp)
+	if (update->lba < zone->start || !is_in_reach(zone, update->lba - zone->start))
 		return "a sector was written in place where its zone has none";
 	if (*slc_tag_of(ftl, update->ppa) != update_tag(ftl->updates, update))
 		return "an SLC sector does not know the LBA that was written in place there";
 	if (tsu_read_now(ftl->tsu, update->ppa, 1, NULL, 0, &oob) != NAND_OK && oob.kind == HZ_OOB_ERASED)
 		return NULL; /* lost: a read of it fails */
-	if (oob.kind != HZ_OOB_UPDATE || oob.lpa != update->lba || oob.generation != zone->generation || oob.sequence != update->sequence)
+	if (oob.kind != (zone->zrwa ? HZ_OOB_WINDOW : HZ_OOB_UPDATE) || oob.lpa != update->lba || oob.generation != zone->generation ||
+	    oob.sequence != update->sequence)
 		return "the OOB record of a sector written in place names another one";
 	return update_find(ftl->updates, update->lba) == update ? NULL : "a sector was written in place and cannot be found";
 }
@@ -411,7 +451,7 @@ void update_fold_wanted(struct ftl_worker *self, struct zone *zone)
 
 void update_fold_begin(struct zone *zone)
 {
-	if (!zone->updates.copies)
+	if (!zone->updates.copies || zone->zrwa)
 		return;
 	zone->updates.folds++;
 	zone->updates.folding = lt_load(&zone->ftl->sequence);
@@ -505,8 +545,22 @@ static enum update_verdict update_admitted(struct ftl_worker *self, struct zone 
 		return UPDATE_REFUSED;
 	}
 	zone->updates.writing++;
+	io_of(req)->end = req->sectors;
 	io_of(req)->step = UPDATE_WRITES;
 	return UPDATE_ACCEPTED;
+}
+
+void updates_window(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors)
+{
+	struct ftl_io *io = io_of(req);
+
+	if (!updates_promise(self->ftl, zone, req->lba + io->done, sectors))
+		lt_fail("ftl: a window has more sectors than the table of copies");
+	zone->updates.writing++;
+	req->op = FTL_UPDATE;
+	req->status = NVME_SUCCESS;
+	io->end = io->done + sectors;
+	io->step = UPDATE_WRITES;
 }
 
 static enum update_verdict update_try(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status)
@@ -537,17 +591,20 @@ static void piece_number(struct ftl *ftl, struct update_piece *piece)
 static void piece_fill(struct ftl *ftl, struct update_piece *piece, uint32_t at)
 {
 	const struct ftl_request *req = piece->req;
+	uint8_t kind = piece->zone->zrwa ? HZ_OOB_WINDOW : HZ_OOB_UPDATE;
 
 	clock_freeze();
 	for (uint32_t i = 0; i < ftl->cfg->slc_program_sectors; i++) {
 		piece->write.oob[i] = (struct hz_oob){ .kind = HZ_OOB_PAD };
 		if (i >= piece->count)
 			continue;
-		sgl_read(&req->sgl, (at + i) * HZ_SECTOR_BYTES, piece->write.memory[i], HZ_SECTOR_BYTES);
+		if (req->sgl.bytes)
+			sgl_read(&req->sgl, (at + i) * HZ_SECTOR_BYTES, piece->write.memory[i], HZ_SECTOR_BYTES);
+		else
+			memset(piece->write.memory[i], 0, HZ_SECTOR_BYTES);
 		if (ftl->cfg->protection != HZ_PROTECTION_NONE)
 			protect_land(req, at + i, piece->write.memory[i]);
-		piece->write.oob[i] =
-			(struct hz_oob){ .lpa = piece->lba + i, .generation = piece->zone->generation, .kind = HZ_OOB_UPDATE };
+		piece->write.oob[i] = (struct hz_oob){ .lpa = piece->lba + i, .generation = piece->zone->generation, .kind = kind };
 	}
 	clock_thaw();
 }
@@ -557,16 +614,17 @@ static void update_piece_start(struct ftl_worker *self, struct zone *zone, struc
 {
 	struct update_piece *piece = self->updates->free;
 	struct ftl_io *io = io_of(req);
-	uint64_t landed_ns;
+	uint64_t landed_ns = 0;
 
 	self->updates->free = piece->next;
 	piece->req = req;
 	piece->zone = zone;
 	piece->lba = (uint32_t)req->lba + io->done;
-	piece->count = min_u32(req->sectors - io->done, self->ftl->cfg->slc_program_sectors);
+	piece->count = min_u32(io->end - io->done, self->ftl->cfg->slc_program_sectors);
 	piece_fill(self->ftl, piece, io->done);
 	piece_number(self->ftl, piece);
-	landed_ns = answer_crossed(&self->ftl->links->to_device, req, clock_now_ns(), piece->count);
+	if (req->sgl.bytes) /* Write Zeroes, in a window, brings none */
+		landed_ns = answer_crossed(&self->ftl->links->to_device, req, clock_now_ns(), piece->count);
 	req->ready_ns = landed_ns > req->ready_ns ? landed_ns : req->ready_ns;
 	piece->write.txn.owner = &self->thread;
 	piece->write.txn.not_before_ns = landed_ns;
@@ -582,7 +640,7 @@ static void update_piece_start(struct ftl_worker *self, struct zone *zone, struc
 static void update_leave(struct ftl_worker *self, struct zone *zone)
 {
 	zone->updates.writing--;
-	if (updates_scarce(self->ftl->updates))
+	if (!zone->zrwa && updates_scarce(self->ftl->updates))
 		update_fold_wanted(self, zone);
 	if (zone->op.code)
 		zone_pump(self, zone);
@@ -595,21 +653,26 @@ static void update_end(struct ftl_worker *self, struct zone *zone, struct ftl_re
 	lt_lock_acquire(&zone->lock, &node);
 	update_leave(self, zone);
 	lt_lock_release(&zone->lock, &node);
+	if (io_of(req)->end < req->sectors && !req->status) {
+		io_of(req)->step = UPDATE_NEW;
+		zrwa_write_run(self, req);
+		return;
+	}
 	self->counters.host_write_sectors += host_sectors(req, req->sectors);
-	self->counters.in_place_sectors += req->sectors;
+	self->counters.in_place_sectors += self->ftl->cfg->in_place_sectors ? req->sectors : 0;
 	io_complete(req, req->status);
 }
 
-static void update_go_on(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
+void update_go_on(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
 	struct ftl_io *io = io_of(req);
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&zone->lock, &node);
-	while (io->done < req->sectors && self->updates->free)
+	while (io->done < io->end && self->updates->free)
 		update_piece_start(self, zone, req);
 	lt_lock_release(&zone->lock, &node);
-	if (io->done < req->sectors) {
+	if (io->done < io->end) {
 		io->queued = 1;
 		io_push(&self->updates->waiting, req);
 	} else if (!io->pending) {
@@ -624,6 +687,10 @@ void update_run(struct ftl_worker *self, struct ftl_request *req)
 	uint16_t status = NVME_SUCCESS;
 
 	io_of(req)->queued = 0;
+	if (io_of(req)->step == UPDATE_NEW && self->ftl->cfg->zrwa_count) {
+		zrwa_write_run(self, req);
+		return;
+	}
 	if (is_conventional(self->ftl, req->lba))
 		verdict = UPDATE_ORDINARY;
 	else if (io_of(req)->step == UPDATE_NEW)
@@ -647,7 +714,7 @@ void update_abandon(struct ftl_worker *self, struct ftl_request *req)
 		return; /* piece_programmed comes back */
 	if (io->step == UPDATE_WRITES) {
 		lt_lock_acquire(&zone->lock, &node);
-		updates_unpromise(self->ftl, zone, req->lba + io->done, req->sectors - io->done);
+		updates_unpromise(self->ftl, zone, req->lba + io->done, io->end - io->done);
 		update_leave(self, zone);
 		lt_lock_release(&zone->lock, &node);
 	}

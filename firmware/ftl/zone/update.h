@@ -43,7 +43,7 @@ struct update {
 
 struct updates {
 	struct lt_lock lock;
-	uint32_t budget; /* entries; 0: nothing is written in place */
+	uint32_t budget; /* entries; 0: nothing is written in place, and there are no windows (zone/zrwa.h) */
 	uint32_t bits;   /* log2 of the buckets */
 	uint32_t free;   /* first free entry */
 	struct update *update;
@@ -65,6 +65,10 @@ void updates_put(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint3
 void updates_drop_begin(struct zone *zone);
 /* A piece of it: copies with numbers below `before` become invalid. True: all have been looked at. */
 bool updates_drop(struct ftl_worker *self, struct zone *zone, uint64_t before);
+/* Copies of [lba, lba + count) are dead, and none is promised. */
+void updates_end_range(struct ftl_worker *self, struct zone *zone, uint64_t lba, uint32_t count);
+/* How many of these sectors there are up to the last one with a copy. */
+uint32_t updates_end(struct ftl *ftl, uint64_t lba, uint32_t count);
 /* How many sectors from lba on, of count, have no copy. */
 uint32_t updates_gap(struct ftl *ftl, uint64_t lba, uint32_t count);
 /* Number of sectors from lba on with a copy; addresses, each pinned (slc_unpin). */
@@ -74,7 +78,7 @@ uint32_t updates_pin(struct ftl *ftl, uint64_t lba, uint32_t count, ppa_t *ppa);
 static inline bool updates_scarce(const struct updates *updates) { return lt_load(&updates->used) > updates->budget - updates->budget / 4; }
 
 /* --- mount --- */
-/* A sector of kind HZ_OOB_UPDATE, of the zone's generation and not folded. False: there are more than the budget allows. */
+/* A sector of kind HZ_OOB_UPDATE or HZ_OOB_WINDOW, of the zone's generation and not folded. False: there are more than the budget allows. */
 bool updates_found(struct ftl *ftl, struct zone *zone, const struct hz_oob *oob, ppa_t ppa);
 /* All have been found, and zones know their write pointers. */
 void updates_mounted(struct ftl *ftl);
@@ -125,6 +129,10 @@ struct update_pool {
 void update_pool_init(struct ftl_worker *worker, struct arena *arena);
 /* FTL_UPDATE, also its continuation. At a zone's write pointer, and in conventional zones, it is a plain write. */
 void update_run(struct ftl_worker *self, struct ftl_request *req);
+/* The next `sectors` of a write to the zone's window are accepted, to be written by update_go_on. Zone lock held. */
+void updates_window(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors);
+/* Write what has been accepted, as far as there is memory for it now. No lock held. */
+void update_go_on(struct ftl_worker *self, struct zone *zone, struct ftl_request *req);
 /* End an abandoned one, as soon as it has no program in flight. */
 void update_abandon(struct ftl_worker *self, struct ftl_request *req);
 

@@ -18,6 +18,8 @@
 /* Zone management: open, close, finish, reset, offline, and the all-zones forms. */
 
 void zone_op_run(struct ftl_worker *self, struct ftl_request *req);
+/* The zone's command has ended: its request, if any, completes. Zone lock held. */
+void zone_op_end(struct zone *zone, uint16_t status);
 /* Zone lock held, called by the pump: next step of the zone's running finish or reset. */
 void zone_op_advance(struct ftl_worker *self, struct zone *zone);
 /* At a controller reset: detach the requester; cancel the command if it has changed nothing yet, else let it finish. A reset that reads

@@ -8,6 +8,7 @@
 #include "map/l2p.h"
 #include "request/io.h"
 #include "zone/update.h"
+#include "zone/zrwa.h"
 
 enum op_step { OP_DRAIN, OP_PAD, OP_PLACE, OP_RECORD, OP_UNSTAGE, OP_ERASE };
 enum { UNSTAGE_LOOKUP = 32 /* sectors per look-up */ };
@@ -15,7 +16,7 @@ enum op_verdict { OP_DONE, OP_RUNNING, OP_NEEDS_ROOM };
 
 /* --- single steps of the long commands --- */
 
-static void op_end(struct zone *zone, uint16_t status)
+void zone_op_end(struct zone *zone, uint16_t status)
 {
 	struct ftl_request *req = zone->op.request;
 
@@ -75,10 +76,11 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 	default:
 		if (!zone_table_settled(zone))
 			return false;
+		zrwa_release(zone);
 		zone_set_state(zone, NVME_ZS_FULL);
 		self->counters.zone_finishes++;
 		buffer_give(self, zone);
-		op_end(zone, NVME_SUCCESS);
+		zone_op_end(zone, NVME_SUCCESS);
 		update_fold_wanted(self, zone);
 		return false;
 	}
@@ -220,10 +222,11 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 			return false;
 		if (zone->budget.drains)
 			budget_drained(self, zone);
+		zrwa_release(zone);
 		zone_set_state(zone, NVME_ZS_EMPTY);
 		self->counters.zone_resets++;
 		refresh_look(self);
-		op_end(zone, NVME_SUCCESS);
+		zone_op_end(zone, NVME_SUCCESS);
 		return false;
 	}
 }
@@ -237,14 +240,17 @@ static bool offline_step(struct ftl_worker *self, struct zone *zone)
 	}
 	if (!zone_table_settled(zone) || zone->updates.writing || !update_forget(self, zone))
 		return false;
+	zrwa_release(zone);
 	zone_set_state(zone, NVME_ZS_OFFLINE);
-	op_end(zone, NVME_SUCCESS);
+	zone_op_end(zone, NVME_SUCCESS);
 	return false;
 }
 
 /* Finish and reset fail with their zone, which is READ ONLY then. All of them fail if the zone table can no longer be written. */
 static bool op_fails(struct zone *zone)
 {
+	if (zone->op.code == FTL_ZONE_COMMIT)
+		return false; /* it notices that itself */
 	if (zone_failed(zone) && zone->op.code != FTL_ZONE_OFFLINE)
 		return true;
 	return zone->op.step == OP_RECORD && zone_table_settled(zone) && zone_table_lost(zone->ftl);
@@ -255,6 +261,7 @@ static bool op_step(struct ftl_worker *self, struct zone *zone)
 	switch (zone->op.code) {
 	case FTL_ZONE_FINISH: return finish_step(self, zone);
 	case FTL_ZONE_RESET: return reset_step(self, zone);
+	case FTL_ZONE_COMMIT: zrwa_commit_advance(self, zone); return false;
 	default: return offline_step(self, zone);
 	}
 }
@@ -264,7 +271,7 @@ void zone_op_advance(struct ftl_worker *self, struct zone *zone)
 	while (zone->op.code && !op_fails(zone) && op_step(self, zone))
 		;
 	if (zone->op.code && op_fails(zone)) {
-		op_end(zone, NVME_WRITE_FAULT);
+		zone_op_end(zone, NVME_WRITE_FAULT);
 		zone_kick(self, zone);
 	}
 }
@@ -277,7 +284,7 @@ bool zone_op_detach(struct ftl_worker *self, struct zone *zone)
 		return false;
 	zone->op.request = NULL;
 	io_resume(req);
-	if (zone->op.step < OP_PLACE) {
+	if (zone->op.step < OP_PLACE && zone->op.code != FTL_ZONE_COMMIT) {
 		zone->op.code = 0;
 		zone_unpark(zone);
 	}
@@ -324,10 +331,23 @@ static enum op_verdict op_begin(struct ftl_worker *self, struct zone *zone, stru
 	return OP_RUNNING;
 }
 
+/* Only an EMPTY zone can get a window. */
+static uint16_t open_with_window(struct zone *zone)
+{
+	if (zone->state != NVME_ZS_EMPTY)
+		return NVME_INVALID_ZONE_OP;
+	return zrwa_take(zone) ? NVME_SUCCESS : NVME_ZRWA_UNAVAILABLE;
+}
+
 static enum op_verdict op_open(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, struct zone **victim)
 {
 	enum budget_answer answer;
 
+	if (req->flags & FTL_ZRWA && !zone->zrwa) {
+		*status = open_with_window(zone);
+		if (*status)
+			return OP_DONE;
+	}
 	if (zone->state == NVME_ZS_EXPLICIT_OPEN)
 		return OP_DONE;
 	if (!zone_edge_legal(zone->state, NVME_ZS_EXPLICIT_OPEN)) {
@@ -336,6 +356,8 @@ static enum op_verdict op_open(struct ftl_worker *self, struct zone *zone, struc
 	}
 	answer = budget_open(self, zone, NVME_ZS_EXPLICIT_OPEN, victim);
 	*status = budget_status(answer);
+	if (answer != BUDGET_OPENED && zone->state == NVME_ZS_EMPTY)
+		zrwa_release(zone);
 	if (answer == BUDGET_NEEDS_ROOM)
 		return OP_NEEDS_ROOM;
 	if (answer != BUDGET_WAITS)
@@ -344,13 +366,37 @@ static enum op_verdict op_open(struct ftl_worker *self, struct zone *zone, struc
 	return OP_RUNNING;
 }
 
+/* Flush Explicit ZRWA: lba is the last one to be committed. Like a write, it opens the zone. */
+static enum op_verdict op_commit(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status,
+				 struct zone **victim)
+{
+	uint64_t last = req->lba - zone->start;
+	enum budget_answer answer = BUDGET_OPENED;
+
+	*status = zrwa_commit_status(zone, last);
+	if (*status)
+		return OP_DONE;
+	if (!zone_is_open(zone->state))
+		answer = budget_open(self, zone, NVME_ZS_IMPLICIT_OPEN, victim);
+	*status = budget_status(answer);
+	if (answer == BUDGET_NEEDS_ROOM)
+		return OP_NEEDS_ROOM;
+	if (*status)
+		return OP_DONE;
+	zone_turn_ends(zone, req);
+	zrwa_commit(self, zone, (uint32_t)(last + 1 - zone->wp), req);
+	return OP_RUNNING;
+}
+
 /* A closed zone stays active even if it was never written (ZNS 2.1.1.3.3), until the device is at rest (2.1.1.3). */
 static uint16_t op_close(struct zone *zone, const struct ftl_request *req)
 {
-	uint8_t state = (req->flags & FTL_AT_REST) && !zone->wp ? NVME_ZS_EMPTY : NVME_ZS_CLOSED;
+	uint8_t state = (req->flags & FTL_AT_REST) && !zone->wp && !zone->updates.copies ? NVME_ZS_EMPTY : NVME_ZS_CLOSED;
 
 	if (!zone_is_active(zone->state))
 		return NVME_ZONE_INVALID_TRANSITION;
+	if (state == NVME_ZS_EMPTY)
+		zrwa_release(zone);
 	if (zone->state != state)
 		zone_set_state(zone, state);
 	return NVME_SUCCESS;
@@ -374,6 +420,10 @@ static enum op_verdict long_command(struct ftl_worker *self, struct zone *zone, 
 	if (dead != (req->op == FTL_ZONE_OFFLINE)) {
 		*status = NVME_ZONE_INVALID_TRANSITION;
 		return OP_DONE;
+	}
+	if (req->op == FTL_ZONE_FINISH && zone->zrwa && zrwa_commit_all(self, zone)) {
+		zone_park(zone, req); /* nothing is left to be committed when it returns */
+		return OP_RUNNING;
 	}
 	return op_begin(self, zone, req);
 }
@@ -407,8 +457,12 @@ static enum op_verdict op_admitted(struct ftl_worker *self, struct zone *zone, s
 /* The turn ends with the command: an opening that waits, or makes room, keeps it. */
 static enum op_verdict op_opens(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint16_t *status, struct zone **victim)
 {
-	enum op_verdict verdict = passed_over(zone, req) ? OP_DONE : op_open(self, zone, req, status, victim);
+	enum op_verdict verdict = OP_DONE;
 
+	if (req->op == FTL_ZONE_COMMIT)
+		verdict = op_commit(self, zone, req, status, victim);
+	else if (!passed_over(zone, req))
+		verdict = op_open(self, zone, req, status, victim);
 	if (verdict == OP_DONE)
 		zone_turn_ends(zone, req);
 	return verdict;
@@ -422,7 +476,8 @@ static enum op_verdict op_try(struct ftl_worker *self, struct zone *zone, struct
 	lt_lock_acquire(&zone->lock, &node);
 	*status = NVME_SUCCESS;
 	if (zone_admits(zone, req))
-		verdict = req->op == FTL_ZONE_OPEN ? op_opens(self, zone, req, status, victim) : op_admitted(self, zone, req, status);
+		verdict = req->op == FTL_ZONE_OPEN || req->op == FTL_ZONE_COMMIT ? op_opens(self, zone, req, status, victim)
+										 : op_admitted(self, zone, req, status);
 	lt_lock_release(&zone->lock, &node);
 	return verdict;
 }
@@ -487,7 +542,7 @@ void zone_op_run(struct ftl_worker *self, struct ftl_request *req)
 		return;
 	}
 	zone = zone_at(self->ftl, req->lba);
-	if (req->lba != zone->start || is_conventional(self->ftl, req->lba))
+	if ((req->lba != zone->start && req->op != FTL_ZONE_COMMIT) || is_conventional(self->ftl, req->lba))
 		io_complete(req, NVME_INVALID_FIELD);
 	else if (op_zone(self, zone, req, &status) == OP_DONE)
 		io_complete(req, status);

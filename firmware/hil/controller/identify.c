@@ -135,6 +135,13 @@ static void zoned_namespace(struct hil *hil, const struct namespace_slot *slot, 
 	id->mar = hil->cfg->max_active ? hil->cfg->max_active - 1 : NO_LIMIT;
 	id->mor = hil->cfg->max_open ? hil->cfg->max_open - 1 : NO_LIMIT;
 	id->lbafe[0].zsze = slot->zone_size;
+	if (!hil->cfg->zrwa_count)
+		return;
+	id->ozcs |= NVME_ZNS_OZCS_ZRWA;
+	id->numzrwa = hil->cfg->zrwa_count - 1;
+	id->zrwafg = (uint16_t)hil->cfg->zrwa_flush_sectors;
+	id->zrwas = (uint16_t)hil->cfg->zrwa_sectors;
+	id->zrwacap = NVME_ZRWACAP_EXPLICIT_FLUSH;
 }
 
 static uint8_t own_csi(const struct hil *hil) { return hil->zoned ? NVME_CSI_ZNS : NVME_CSI_NVM; }

@@ -23,6 +23,7 @@ void command_pool_init(struct command_pool *pool, struct arena *arena, uint32_t 
 enum {
 	BAD_FIELD = NVME_INVALID_FIELD | NVME_DNR,
 	ZONE_ALL = 1 << 8,      /* CDW13 of Zone Management Send: select all */
+	ZONE_ZRWA = 1 << 9,     /* CDW13 of Zone Management Send, Open: allocate a random write area */
 	ZONE_PARTIAL = 1 << 16, /* CDW13 of Zone Management Receive: partial report */
 	MAX_REPORT_BYTES = HZ_MAX_TRANSFER_SECTORS * HZ_SECTOR_BYTES,
 };
@@ -143,6 +144,19 @@ static uint16_t decode_copy(const struct io_limits *limits, const struct nvme_sq
 	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, req->sectors * (uint32_t)sizeof(struct nvme_copy_range), pages, &req->sgl);
 }
 
+/* Open with a random write area, and Flush Explicit ZRWA, name one zone. */
+static uint16_t decode_window_send(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
+{
+	bool commits = (sqe->cdw13 & 0xff) == NVME_ZSA_COMMIT;
+
+	if (!limits->zrwa || sqe->cdw13 & ZONE_ALL)
+		return BAD_FIELD;
+	req->op = commits ? FTL_ZONE_COMMIT : FTL_ZONE_OPEN;
+	req->flags = commits ? 0 : FTL_ZRWA;
+	req->lba = sqe_lba(sqe);
+	return req->lba < limits->namespace_sectors ? NVME_SUCCESS : NVME_LBA_OUT_OF_RANGE | NVME_DNR;
+}
+
 static uint16_t decode_zone_send(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
 {
 	static const uint8_t op[] = {
@@ -152,6 +166,8 @@ static uint16_t decode_zone_send(const struct io_limits *limits, const struct nv
 	uint32_t action = sqe->cdw13 & 0xff;
 	bool all = sqe->cdw13 & ZONE_ALL;
 
+	if (action == NVME_ZSA_COMMIT || (action == NVME_ZSA_OPEN && sqe->cdw13 & ZONE_ZRWA))
+		return decode_window_send(limits, sqe, req);
 	/* Set Zone Descriptor Extension is refused too: the extension has no bytes (ZDES = 0). */
 	if (action < NVME_ZSA_CLOSE || action > NVME_ZSA_OFFLINE)
 		return BAD_FIELD;

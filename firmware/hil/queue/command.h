@@ -74,6 +74,7 @@ struct io_limits {
 	uint32_t protection; /* enum hz_protection */
 	bool copies;         /* the device has memory for Copy */
 	bool in_place;       /* sectors of sequential zones may be written again */
+	bool zrwa;           /* zones can have random write areas */
 	bool inactive;       /* the namespace is not attached, does not exist, or … */
 	bool formatting;     /* … its data are going away */
 	uint32_t number;     /* of the namespace: NSID - 1 */
