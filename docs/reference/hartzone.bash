@@ -215,7 +215,7 @@ _hartzone() {
 		'sqlite') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach --power-cut-at --compute --namespace --in-place --slack --cleaner --iotailor --page-cache --copy-offload --stats --out --record' ;;
 		'test') words='--all --strict --filter --list' ;;
 		'bench') words='ftl nand rtl scaling trace vclock' ;;
-		'study') words='conzone-contention conzone-f2fs conzone-fig6a conzone-fig6b conzone-fig7 conzone-fig8 conzone-l2p-log conzone-readings conzone-sensitivity conzone-slc-gc conzone-zone-size hardware-boundary lock-scaling mcmq-fig5 mcmq-fig6 mcmq-fig7 mcmq-table1 papers-side-by-side plp-capacitance plp-fig10 plp-fig11 plp-fig12 plp-fig13 plp-overlap trim-waf zms-multizone zms-random-read zms-random-write zms-sync-update zufs-fig4 zufs-fig7 zufs-fig8 zufs-fig9-10' ;;
+		'study') words='conzone-contention conzone-f2fs conzone-fig6a conzone-fig6b conzone-fig7 conzone-fig8 conzone-l2p-log conzone-readings conzone-sensitivity conzone-slc-gc conzone-zone-size explain-presets hardware-boundary lock-scaling mcmq-fig5 mcmq-fig6 mcmq-fig7 mcmq-table1 papers-side-by-side plp-capacitance plp-fig10 plp-fig11 plp-fig12 plp-fig13 plp-overlap trim-waf zms-multizone zms-random-read zms-random-write zms-sync-update zufs-fig4 zufs-fig7 zufs-fig8 zufs-fig9-10' ;;
 		'explain') words='-h --help --device --workload --workers --threads --commands --seeds --change --costs --jobs --out --resume --quick' ;;
 		'calibrate') words='-h --help --out --device --cpus --threads --repeats --cases --locks --seed --json --quick' ;;
 		'record-trace') words='-h --help --out' ;;

@@ -36,11 +36,19 @@ def read_yaml(path):
 def load_yaml(kind, name):
     """The file of that name, or configs/<kind>/<name>.yaml, as a dictionary. Memory limits of a
     device are dropped: a study changes it, and with it its memory."""
-    content = read_yaml(config_file(kind, name))
+    path = config_file(kind, name)
+    content = read_yaml(path)
     if kind == "devices":
         for limit in ("sram", "dram"):
             content.get("memory", {}).pop(limit, None)
-    return content
+    return with_its_trace(content, path.parent)
+
+
+def with_its_trace(content, folder):
+    """A trace next to the file keeps its place, since the run's own workload.yaml lies in another folder."""
+    file = (content.get("trace") or {}).get("file")
+    beside = folder / file if file else None
+    return merged(content, {"trace": {"file": str(beside.resolve())}}) if beside and beside.is_file() else content
 
 
 def merged(base, changes):

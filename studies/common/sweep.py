@@ -176,12 +176,12 @@ class Sweep:
         self.failed.append({"point": point.name, "run": folder, "reason": reason, "repeat": again})
         print(f"hartzone {self.word}: {point.name} failed: {reason}\n  to repeat it: {again}", file=sys.stderr)
 
-    def also(self, other):
-        """Takes over what another sweep of the same study says about its runs, but for its points."""
+    def also(self, other, below=""):
+        """Takes over what another sweep of the same study says about its runs, but for its points. below: where its folder is in this one's."""
         self.failed += other.failed
         self.interrupted |= other.interrupted
-        self.unsteady.update(other.unsteady)
-        self.digests.update(other.digests)
+        self.unsteady.update({f"{below}{run}": reason for run, reason in other.unsteady.items()})
+        self.digests.update({f"{below}{run}": digest for run, digest in other.digests.items()})
 
     def facts(self):
         """What study.json says about the sweep and each point."""

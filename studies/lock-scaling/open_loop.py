@@ -1,7 +1,8 @@
 """Open loop: commands come at a given rate whether or not the ones before have ended, so that a queue shows as latency. The rates are shares of
 the throughput that the same point has in the closed loop, so that is measured first.
 
-A thread pauses for an exponential time between arrivals, and its queue is so deep that it never holds one back; that this is so is checked."""
+A thread pauses for an exponential time between arrivals, and its queue is so deep that it never holds one back; that this is so is checked. The
+commands of a trace arrive at its own times, all of them scaled by one factor."""
 # SPDX-License-Identifier: BSD-3-Clause
 import scaling
 from common import plot, report, runs
@@ -15,13 +16,43 @@ RANKS = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p999", "p99.99": "p
 KINDS = ("read", "write", "trim", "flush", "zone")
 GROWN = 0.05 # of the run's time: a device that is so much slower than the commands come has its last ones wait as long
 COMMANDS = 20000 # of a run, or more: enough for a 99.99th percentile
+LATE = 0.01 # of a trace's commands: if more are sent later than they arrive, their latencies are not those of the arrivals
+SCALES = (1e-6, 1e6) # what time_scale may be
 LEAST_READS = 0.1 # part of the commands from which on their latency is that of reads
 
 
+def commands(result):
+    return sum(result["totals"][kind]["ops"] for kind in KINDS)
+
+
 def commands_a_second(result):
-    """All commands of a run, of its steady state if it has one."""
+    """All commands of a run, of its steady state if it has one. A trace counts as a whole, since its parts are different loads."""
     steady = result.get("steady", {}).get("iops")
-    return steady["mean"] if steady else sum(result["totals"][kind]["ops"] for kind in KINDS) / result["elapsed_ns"] * 1e9
+    return steady["mean"] if steady and not result.get("trace") else commands(result) / result["elapsed_ns"] * 1e9
+
+
+def kiops(result):
+    """Reads and writes, over the same time."""
+    both = result["totals"]["read"]["ops"] + result["totals"]["write"]["ops"]
+    return commands_a_second(result) * both / commands(result) / 1e3
+
+
+def recorded(results):
+    """What the arrivals of a trace are scaled by: its commands here, and its own time from the first record to the latest; None: no trace."""
+    trace = results[0].get("trace")
+    return {"commands": commands(results[0]), "span_ns": trace["span_ns"]} if trace else None
+
+
+def scaled(workload, rate, trace):
+    """The trace with so many commands a second, at its own times."""
+    if not trace["span_ns"]:
+        raise runs.StudyError(f"{workload['trace']['file']}: all records have one time, so --load open does not know when they arrive: leave out open, "
+                              "or record times (docs/reference/traces.md)")
+    factor = trace["commands"] / rate * 1e9 / trace["span_ns"]
+    if not SCALES[0] <= factor <= SCALES[1]:
+        raise runs.StudyError(f"{workload['trace']['file']}: --load open would take {factor:.2g} of the trace's time, but a replay takes {SCALES[0]:g} to "
+                              f"{SCALES[1]:g} of it: cut or scale the trace first (./hartzone trace)")
+    return runs.merged(workload, {"trace": {"timing": "open", "time_scale": factor, "queue_depth": DEPTH}})
 
 
 def opened(workload, rate, commands):
@@ -31,9 +62,11 @@ def opened(workload, rate, commands):
     return runs.merged(workload, {"common": {**longer, "think": max(1, round(threads / rate * 1e9)), "think_distribution": "exponential", "queue_depth": DEPTH}})
 
 
-def point_of(point, share, peak, commands=COMMANDS):
-    """point: of the closed loop, whose threads, seeds and devices these runs have. peak: its commands a second."""
-    made = [(f"{folder}-open{share}", device, opened(workload, peak * share / 100, commands), *extra) for folder, device, workload, *extra in point.runs]
+def point_of(point, share, peak, commands=COMMANDS, trace=None):
+    """point: of the closed loop, whose threads, seeds and devices these runs have. peak: its commands a second. trace: as `recorded` has it."""
+    def at_rate(workload):
+        return scaled(workload, peak * share / 100, trace) if trace else opened(workload, peak * share / 100, commands)
+    made = [(f"{folder}-open{share}", device, at_rate(workload), *extra) for folder, device, workload, *extra in point.runs]
     return Point({**point.labels, "share": share}, f"{point.name}, {share} % of the peak", made)
 
 
@@ -42,8 +75,16 @@ def slowest_ns(result):
 
 
 def held_back(result):
-    """Whether a queue may have been full, so that a command arrived later than drawn: that takes DEPTH arrivals in the time of one command."""
+    """Whether a queue may have been full, so that a command arrived later than drawn: that takes DEPTH arrivals in the time of one command. With a
+    trace this is counted."""
+    if result.get("trace"):
+        return late(result) > LATE
     return slowest_ns(result) > min(thread["think_ns"] for thread in result["workload"]["threads"]) * DEPTH / 2
+
+
+def late(result):
+    """Share of a trace's commands that were sent later than they arrived."""
+    return result["totals"]["late_arrivals"] / commands(result) if result.get("trace") else 0.0
 
 
 def keeps_up(result):
@@ -61,7 +102,7 @@ def summarize(results):
     kind = kind_of(results)
     def by_seed(value):
         return {"by_seed": [value(r) for r in results], "mean": mean(map(value, results))}
-    return {"kind": kind, "kiops": by_seed(report.kiops), "keeps_up": all(keeps_up(r) and not held_back(r) for r in results),
+    return {"kind": kind, "kiops": by_seed(kiops), "late": mean(map(late, results)), "keeps_up": all(keeps_up(r) and not held_back(r) for r in results),
             "latency_us": {name: by_seed(lambda r, key=key: r["totals"][kind]["latency_ns"][key] / 1e3) for name, key in {"mean": "mean", **RANKS}.items()},
             "commands": min(r["totals"][kind]["ops"] for r in results), "digests": [r["digest"] for r in results]}
 
@@ -91,8 +132,12 @@ def sentences(found):
         shares = {share: p for (of, share), p in found.items() if of == key}
         lost = [f"{share} %" for share, p in shares.items() if not p["keeps_up"]]
         kept = {share: p for share, p in shares.items() if p["keeps_up"]}
-        said = [tail(kept)] * bool(kept)
-        said += [f"At {' and '.join(lost)} commands wait for more than {100 * GROWN:.0f} % of the run, which proves no latency."] * bool(lost)
+        said = [tail(kept)] if kept else []
+        said += [f"At {' and '.join(lost)} commands wait for more than {100 * GROWN:.0f} % of the run, or are held back, which proves no "
+                 "latency."] * bool(lost)
+        by_share = ", ".join(f"{100 * p['late']:.1f} % at {share} %" for share, p in shares.items())
+        said += [f"Of the trace's commands {by_share} are sent later than they arrive, "
+                 "since a queue is full or data of theirs are under way; the latencies leave that wait out."] * any(p["late"] for p in shares.values())
         out.append(f"{name_of(key)}: {' '.join(said)}")
     return out
 

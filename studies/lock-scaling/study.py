@@ -6,6 +6,7 @@ import collections
 import itertools
 import pathlib
 import sys
+import textwrap
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling"), str(TOP / "scripts")]
@@ -24,6 +25,7 @@ NAME = "lock-scaling"
 KINDS = schema.excluding_lock_kinds()
 GRANULARITIES = ("device", "global", "class", "sharded", "fine", "owner")
 OPEN = "open"
+WIDTH = 120 # columns of the printed table
 LOADS = (scaling.GROWING, "fixed", OPEN)
 TRACE_CASES = ("block-trace", "zoned-trace")
 ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
@@ -36,7 +38,8 @@ def options(words=None):
     arguments.add_names(p, "--load", LOADS, scaling.GROWING,
                         "how many host threads there are: as many as workers (growing: weak scaling), or at each number of workers as many as "
                         "at the most of them (fixed: strong scaling); growing,fixed: both, side by side; open, or fixed,open: after that, commands that come "
-                        "at random times at 50, 80 and 95 %% of each point's throughput, with percentiles of their latency")
+                        "at random times (those of a trace: at its own times, scaled) at 50, 80 and 95 %% of each point's throughput, with percentiles "
+                        "of their latency")
     arguments.add_number(p, "--hil", 1, 16, 1, "harts of the host interface in the pipeline")
     arguments.add_names(p, "--architecture", ARCHITECTURES, "pipeline",
                         "who serves the queue pairs: harts of the host interface (pipeline), or each worker its own (completion)")
@@ -88,9 +91,7 @@ def with_trace(p, args):
 
 def checked(p, args):
     arguments.until_is_sound(p, args)
-    if OPEN in args.load and args.trace:
-        p.error("--load open draws when commands come, and a trace is replayed as fast as it goes: leave one out")
-    if OPEN in args.load and {"think", "queue_depth"} & {key for part in runs.load_yaml("workloads", args.workload).get("each") or () for key in part or ()}:
+    if OPEN in args.load and not args.trace and {"think", "queue_depth"} & {key for part in runs.load_yaml("workloads", args.workload).get("each") or () for key in part or ()}:
         p.error(f"--load open sets think and queue_depth of all threads, and the workload {args.workload} has them under `each`: take them out there")
     if args.explain and len(set(args.seeds)) < 2:
         p.error("--explain takes two seeds or more, such as --seeds 1,2,3: one has no interval")
@@ -150,7 +151,8 @@ def follow(args, sweep):
     if OPEN not in args.load or sweep.interrupted:
         return 0
     commands = 0 if args.quick else open_loop.COMMANDS
-    opened = Sweep(args, [open_loop.point_of(point, share, sweep.points[point.key]["commands_a_second"], commands)
+    opened = Sweep(args, [open_loop.point_of(point, share, sweep.points[point.key]["commands_a_second"], commands,
+                                              sweep.points[point.key]["recorded"])
                           for point in sweep.all if point.key in sweep.points for share in open_loop.SHARES], open_loop.summarize, check).run()
     args.found_open = {(key[:-1], key[-1]): p for key, p in opened.points.items()}
     sweep.also(opened)
@@ -210,6 +212,7 @@ def summarize(results):
         "kiops_by_seed": [report.kiops(r) for r in results],
         "seeds": len(results),
         "commands_a_second": mean(map(open_loop.commands_a_second, results)),
+        "recorded": open_loop.recorded(results),
         "read_mean_us": mean(t["read"]["latency_ns"]["mean"] / 1e3 for t in totals),
         "read_p99_us": mean(t["read"]["latency_ns"]["p99"] / 1e3 for t in totals),
         "contended": mean(contended(r) for r in results),
@@ -259,8 +262,25 @@ def table(measured):
                      100 * p["busy"]["hil"], 100 * p["busy"]["tsu"], 100 * p["busy"]["link"], 100 * p["queueing"], p["harts"]] for key, p in measured.items()]
 
 
+def narrowed(header, rows, first):
+    """The leading columns and as many of the others, in order of their worth, as a terminal has room for; and the names of those left out."""
+    worth = ["KIOPS", "± %", "seeds", "ticket model", "read µs", "queues %", "p99 µs", "work %", "HIL busy %", "TSU busy %", "contended %", "idle %"]
+    spins = sorted((at for at, name in enumerate(header) if name.startswith("spin")), key=lambda at: -max(row[at] for row in rows))
+    order = [*(header.index(name) for name in worth[:6] if name in header), *spins[:2], *(header.index(name) for name in worth[6:] if name in header)]
+    order += [at for at in range(len(header)) if at >= first and at not in order]
+    kept = list(range(first))
+    for at in order:
+        wider = sorted([*kept, at])
+        if max(map(len, report.table_lines([header[i] for i in wider], [[row[i] for i in wider] for row in rows]))) <= WIDTH:
+            kept = wider
+    return [header[i] for i in kept], [[row[i] for i in kept] for row in rows], [name for at, name in enumerate(header) if at not in kept]
+
+
 def show(measured):
-    report.table(*table(measured))
+    header, rows, left_out = narrowed(*table(measured), len(labels(measured)))
+    report.table(header, rows)
+    if left_out:
+        print(textwrap.fill(f"Left out for width (report.html and study.json have them): {', '.join(left_out)}.", WIDTH))
 
 
 def show_followed(args):

@@ -220,6 +220,14 @@ class EveryTime(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
+    def test_a_trace_is_found_from_any_folder(self):
+        file = pathlib.Path(runs.load_yaml("workloads", "default")["trace"]["file"])
+        self.assertEqual(file, TOP / "traces/sqlite-wal.hzt.xz")
+        with tempfile.TemporaryDirectory(prefix="hz-explain-") as folder:
+            other = pathlib.Path(folder) / "other.yaml"
+            other.write_text("trace: {file: in-the-current-directory.hzt}\n")
+            self.assertEqual(runs.load_yaml("workloads", str(other))["trace"]["file"], "in-the-current-directory.hzt")
+
     def scaled(self, name, factor, values=None, workload=None):
         files = costs.Files({}, workload or {"threads": 2}, {**VALUES, **(values or {})})
         cost = costs.everything() if name == costs.EVERYTHING else next(c for c in costs.classes() if c.name == name)

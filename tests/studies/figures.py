@@ -36,4 +36,7 @@ def differences(name, found):
 
 
 def near(here, there, unit, times):
+    """A sentence is the same or another one."""
+    if isinstance(here, str) or isinstance(there, str):
+        return here == there
     return abs(here - there) <= times * max(PERCENT_OF_IT / 100 * abs(there), POINTS if unit == "%" else 0)

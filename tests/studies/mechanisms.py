@@ -115,12 +115,18 @@ def writers_queue_and_readers_spin(case, points):
         case.assertTrue(p["load"] != "read" or p["worst"] == "l2p 0", p)
 
 
+def costs_of_the_small_device_add_up(case, points):
+    """Its directions have the law."""
+    case.assertEqual([(p["point"], p["commands"]) for p in points], [("small/small", 200)])
+
+
 SHOWS = {
     "conzone-contention": writers_queue_and_readers_spin,
     "conzone-f2fs": metadata_and_logs_take_dies_from_each_other,
     "conzone-l2p-log": small_log_of_the_map_costs_bandwidth_and_a_blocking_one_the_tail,
     "conzone-slc-gc": slc_collector_copies_what_many_zones_have_staged,
     "conzone-zone-size": patched_zones_cost_flash,
+    "explain-presets": costs_of_the_small_device_add_up,
     "mcmq-table1": flash_takes_what_is_configured,
     "zms-multizone": iotailor_keeps_three_writers_out_of_slc,
     "zms-random-read": map_of_zones_never_misses_and_one_of_pages_by_its_cache,

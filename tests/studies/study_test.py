@@ -98,6 +98,12 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(found["laws"], [], "two worker counts are no curve")
         self.shows_ticket_model(found["ticket_model"], "ticket", "mcs")
         self.assertEqual(self.printed.splitlines()[2].split()[:4], ["lock", "workers", "KIOPS", "ticket"], "what is as usual has no column")
+        rows = self.printed.splitlines()[2:8]
+        self.assertLessEqual(max(map(len, rows)), 120)
+        self.assertIn("Left out for width (report.html and study.json have them): ", self.printed)
+        for head in re.search(r"have them\): (.*?)\.\n\n", self.printed, re.S)[1].replace("\n", " ").split(", "):
+            self.assertIn(f"<th>{head}</th>", self.page)
+            self.assertNotIn(f"  {head}", rows[0])
         for p in points.values():
             self.assertEqual(sorted(p["busy"]), ["hil", "link", "tsu", "worker"])
             self.assertTrue(all(0 < share <= 1 for share in p["busy"].values()))
@@ -289,10 +295,45 @@ class LockScaling(unittest.TestCase):
             args = readme.module("lock-scaling").options(["--quick", "--case", "locks-only", "--workers", "1", "--locks", "mcs", "--granularity", "fine", "--seeds", "1"])
             point = open_loop.point_of(readme.module("lock-scaling").points(args)[0], 500, 600_000)
             self.assertFalse(open_loop.keeps_up(runs.run(pathlib.Path(folder), *point.runs[0][1:])))
-        for words, said in ((("--trace", str(TOP / "traces/git.hzt.xz")), "leave one out"),):
-            run = study("lock-scaling", "unused", "--load", "open", *words)
-            self.assertEqual(run.returncode, 2)
-            self.assertIn(said, run.stderr)
+
+    def test_a_trace_arrives_at_its_own_times_scaled_to_each_share(self):
+        for name, case in (("git", "block-trace"), ("rocksdb-fillseq", "zoned-trace")):
+            with self.subTest(name):
+                found = self.run_once("--trace", str(TOP / f"traces/{name}.hzt.xz"), "--workers", "4", "--locks", "mcs", "--granularity", "fine", "--load", "open",
+                                      "--seeds", "1,2", "--no-pictures")
+                (point,), opened = found["points"], found["open_loop"]
+                self.assertEqual((found["case"], [p["share"] for p in opened]), (case, [50, 80, 95]))
+                for p in opened:
+                    times = [p["latency_us"][rank]["mean"] for rank in ("p50", "p90", "p99", "p99.9", "p99.99")]
+                    self.assertEqual(times, sorted(times))
+                    self.assertAlmostEqual(p["kiops"]["mean"] / (point["kiops"] * p["share"] / 100), 1, delta=0.2)
+                    self.assertTrue(p["late"] <= 0.01 or not p["keeps_up"])
+                half, *_, most = (p["kiops"]["mean"] for p in opened)
+                self.assertGreater(most, half, "commands come faster")
+                self.assertRegex(self.printed, r"mcs fine completion, 4 workers +50 ")
+                self.assertIn(f"{100 * opened[0]['late']:.1f} % at 50 %", self.printed)
+
+    def test_a_trace_without_times_has_no_open_loop(self):
+        with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:
+            still = pathlib.Path(folder) / "still.hzt"
+            still.write_text("hartzone-trace 2\n" + "".join(f"0 0 write {8 * at} 8\n" for at in range(64)))
+            run = study("lock-scaling", f"{folder}/out", "--load", "open", "--trace", str(still), "--workers", "1", "--locks", "mcs", "--no-pictures")
+            self.assertEqual(run.returncode, 1, run.stdout)
+            self.assertIn("still.hzt: all records have one time, so --load open does not know when they arrive", run.stderr)
+
+    def test_the_factor_of_a_trace(self):
+        from common import readme, runs
+        open_loop = readme.module("lock-scaling").open_loop
+        workload = {"threads": 2, "trace": {"file": "t.hzt", "queue_depth": 16}}
+        made = open_loop.scaled(workload, 50_000, {"commands": 1000, "span_ns": 10 ** 9})
+        self.assertEqual(made["trace"], {"file": "t.hzt", "queue_depth": 1023, "timing": "open", "time_scale": 0.02}, "1000 commands in 20 ms, not in a second")
+        with self.assertRaisesRegex(runs.StudyError, "cut or scale the trace first"):
+            open_loop.scaled(workload, 10 ** 6, {"commands": 1, "span_ns": 10 ** 13})
+        none = dict.fromkeys(("trim", "flush", "zone"), {"ops": 0})
+        late = {"trace": {"span_ns": 1}, "totals": {**none, "read": {"ops": 60}, "write": {"ops": 40}, "late_arrivals": 1}}
+        self.assertFalse(open_loop.held_back(late))
+        late["totals"]["late_arrivals"] = 2
+        self.assertTrue(open_loop.held_back(late))
 
     def test_nobody_comes_between_the_news_of_a_completion_and_its_entry(self):
         """This seed once stood for ever: the first HIL hart waited, with a frozen clock, for an entry that another hart had announced only."""
