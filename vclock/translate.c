@@ -214,8 +214,14 @@ static inline void moved(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t
 		miss(h, info, address, (uintptr_t)udata, write);
 }
 
-static void loaded(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata) { moved(vcpu, info, address, udata, false); }
-static void stored(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata) { moved(vcpu, info, address, udata, true); }
+static void loaded(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata)
+{
+	moved(vcpu, info, address, udata, false);
+}
+static void stored(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *udata)
+{
+	moved(vcpu, info, address, udata, true);
+}
 
 static enum vc_kind atomic_kind(uint32_t word)
 {

@@ -3,11 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memory_map.h"
-#include "native_abi.h"
 #include "platform/fail.h"
-
-_Static_assert(BOOT_STACK_BYTES == HZ_STACK_BYTES && BOOT_GUARD_BYTES == HZ_STACK_GUARD_BYTES, "lt_decide finds its stack there");
 
 static const char *const cause_names[] = {
 	"instruction address misaligned", "instruction access fault", "illegal instruction",      "breakpoint",

@@ -3,6 +3,10 @@
 #include "boot.h"
 #include "device.h"
 #include "lt/hart.h"
+#include "memory_map.h"
+#include "native_abi.h"
+
+_Static_assert(BOOT_STACK_BYTES == HZ_STACK_BYTES && BOOT_GUARD_BYTES == HZ_STACK_GUARD_BYTES, "lt_decide finds its stack there");
 
 static struct device device;
 static lt_word go __attribute__((aligned(64)));   /* 1: the device is up */

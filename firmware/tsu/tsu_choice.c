@@ -24,7 +24,10 @@ static uint64_t may_start(uintptr_t subject, uint64_t at_ns, uint64_t take)
 	return die_queue_next(&die->queue, &die->thread->tsu->rules, at_ns, (enum take)take) != NULL;
 }
 
-HZ_FROZEN bool choose_whether(struct tsu_die *die, uint64_t at_ns, enum take take) { return lt_decide(may_start, (uintptr_t)die, at_ns, take); }
+HZ_FROZEN bool choose_whether(struct tsu_die *die, uint64_t at_ns, enum take take)
+{
+	return lt_decide(may_start, (uintptr_t)die, at_ns, take);
+}
 
 static uint64_t may_suspend(uintptr_t subject, uint64_t at_ns, uint64_t how)
 {
@@ -51,4 +54,7 @@ static uint64_t may_stay_suspended(uintptr_t subject, uint64_t at_ns, uint64_t h
 	return die->queue.urgent_reads && at_ns - die->suspended.first_ns < die->thread->tsu->cfg->read_age_limit_ns;
 }
 
-HZ_FROZEN bool choose_stay_suspended(const struct tsu_die *die, uint64_t at_ns) { return lt_decide(may_stay_suspended, (uintptr_t)die, at_ns, 0); }
+HZ_FROZEN bool choose_stay_suspended(const struct tsu_die *die, uint64_t at_ns)
+{
+	return lt_decide(may_stay_suspended, (uintptr_t)die, at_ns, 0);
+}

@@ -29,9 +29,8 @@ typedef uint64_t lt_decision(uintptr_t subject, uint64_t at_ns, uint64_t how);
 #elif defined(__riscv)
 #include "lt/arch.h"
 #define LT_NATIVE(native_call, itself, ...) \
-	(lt_vc_slot()->native && \
-	 ((native_call) = (struct hz_native_call){ .function = (uintptr_t)(itself), .argument = { __VA_ARGS__ } }, \
-	  lt_native_run(&(native_call))))
+	(lt_vc_slot()->native && ((native_call) = (struct hz_native_call){ .function = (uintptr_t)(itself), .argument = { __VA_ARGS__ } }, \
+				  lt_native_run(&(native_call))))
 #define LT_CODE(code) (code)
 bool lt_native_run(struct hz_native_call *call);
 uint64_t lt_decide(lt_decision *decision, uintptr_t subject, uint64_t at_ns, uint64_t how);

@@ -53,5 +53,6 @@ HZ_FROZEN uint64_t lt_decide(lt_decision *decision, uintptr_t subject, uint64_t 
 {
 	uint64_t area = (uintptr_t)__builtin_frame_address(0) & -(uint64_t)HZ_STACK_BYTES;
 
-	return lt_on_stack((uintptr_t)decision, subject, at_ns, how, lt_decide_thawed, area + HZ_STACK_GUARD_BYTES + HZ_DECISION_STACK_BYTES);
+	return lt_on_stack((uintptr_t)decision, subject, at_ns, how, lt_decide_thawed,
+			   area + HZ_STACK_GUARD_BYTES + HZ_DECISION_STACK_BYTES);
 }
