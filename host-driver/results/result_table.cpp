@@ -171,13 +171,32 @@ std::string jitter_words(const json &r)
 		       : "";
 }
 
+// The answer in one sentence.
+std::string answer_line(const json &totals, double elapsed_ns)
+{
+	const std::pair<const char *, const char *> kinds[] = {
+		{"read", "a read"}, {"write", "a write"}, {"flush", "a flush"}, {"zone", "a zone command"}, {"trim", "a trim"}};
+	uint64_t commands = 0;
+	std::string times;
+	for (const auto &[name, words] : kinds) {
+		const json &kind = totals[name];
+		commands += count(kind["ops"]);
+		if (count(kind["ops"]))
+			times += print(times.empty() ? "; on average %s takes %.1f us" : ", %s %.1f us", words,
+				       us(kind["latency_ns"]["mean"]));
+	}
+	const double a_second = elapsed_ns > 0 ? static_cast<double>(commands) / elapsed_ns * 1e9 : 0;
+	return print("%.0f commands a second", a_second) + times + "\n";
+}
+
 } // namespace
 
 std::string result_table(const json &r)
 {
 	const json &t = r["totals"];
-	std::string out = print("\n%-9s %9s %10s %9s %9s %9s %9s %9s %9s %7s\n", "", "commands", "IOPS", "MiB/s", "mean us", "p50", "p99",
-				"p99.9", "max", "errors");
+	std::string out = answer_line(t, r["elapsed_ns"].get<double>());
+	out += print("\n%-9s %9s %10s %9s %9s %9s %9s %9s %9s %7s\n", "", "commands", "IOPS", "MiB/s", "mean us", "p50", "p99", "p99.9",
+		     "max", "errors");
 	for (const char *name : {"read", "write", "flush", "zone", "gc_read", "gc_write", "trim"})
 		if (t[name]["ops"].get<uint64_t>() || t[name]["errors"].get<uint64_t>())
 			out += kind_line(name, t[name]);

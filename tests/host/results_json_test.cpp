@@ -135,6 +135,8 @@ TEST(ResultJson, HasEveryPromisedKey)
 	EXPECT_TRUE(r["nand"]["by_cause"].contains("host"));
 	EXPECT_FALSE(r["deterministic"].get<bool>());
 	EXPECT_NE(res::result_table(r).find("digest " + r["digest"].get<std::string>()), std::string::npos);
+	const std::string answer = "2000 commands a second; on average a read takes ";
+	EXPECT_EQ(res::result_table(r).substr(0, answer.size()), answer) << "one read and one write in a millisecond";
 }
 
 TEST(ResultJson, TheSchemaListsTheSameKeys)
