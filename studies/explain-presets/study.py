@@ -28,10 +28,7 @@ def options(words=None):
     p.set_defaults(seeds=[1, 2, 3])
     arguments.add_names(p, "--points", tuple(PAIRS), ",".join(PAIRS), "what is explained: DEVICE/WORKLOAD, both as configs has them")
     arguments.add_update(p)
-    args = arguments.quickly(arguments.parsed(p, words), points=[QUICK])
-    if len(set(args.seeds)) < 2:
-        p.error("--seeds: an interval takes two seeds or more, such as 1,2,3")
-    return args
+    return arguments.quickly(arguments.parsed(p, words), points=[QUICK])
 
 
 def files(args, pair):
@@ -46,6 +43,8 @@ def files(args, pair):
 
 
 def point(args, pair):
+    if len(set(args.seeds)) < 2:
+        raise runs.StudyError("--seeds: an interval takes two seeds or more, each another one")
     device, workload = files(args, pair)
     return Point({"point": pair}, pair, [(f"{pair.replace('/', '-')}-{seed}", device, runs.seeded(workload, seed)) for seed in args.seeds])
 

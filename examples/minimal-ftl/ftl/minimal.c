@@ -487,9 +487,8 @@ static const char *unfit(const struct hz_device_config *cfg)
 	if (cfg->conventional_region || cfg->conventional_streams > 1 || cfg->conventional_frontiers > 1 || cfg->conventional_gc)
 		return "the minimal FTL has one open block of normal flash, and collects greedily: leave out conventional.region, streams, frontiers and gc";
 	if (cfg->l2p_cache_bytes || cfg->data_cache_bytes || cfg->buffer_pool_bytes || cfg->buffer_idle_ns || cfg->routing ||
-	    cfg->protection || cfg->plp_mode || cfg->refresh_reads || cfg->refresh_hours || cfg->refresh_wear || cfg->in_place_sectors ||
-	    cfg->zrwa_count)
-		return "the minimal FTL does not know l2p.cache, data_cache, buffers.pool and idle, harts.routing, protection, plp, refresh, in_place and zrwa: leave them out";
+	    cfg->protection || cfg->plp_mode || cfg->refresh_reads || cfg->refresh_hours || cfg->refresh_wear || cfg->in_place_sectors)
+		return "the minimal FTL does not know l2p.cache, data_cache, buffers.pool and idle, harts.routing, protection, plp, refresh and in_place: leave them out";
 	if (cfg->program_fail_ppb || cfg->erase_fail_ppb || cfg->factory_bad_ppb || cfg->failed_die || cfg->fail_program_at ||
 	    cfg->fail_erase_at || cfg->normal.endurance)
 		return "the minimal FTL retires no blocks: leave out faults of programs and erases, bad blocks and timing.normal.endurance";
