@@ -13,7 +13,7 @@ DRIVER = os.environ.get("HARTZONE_DRIVER", "")
 HELP = f"""usage: ./hartzone linux [OPTIONS] [-- COMMAND …]
 
 Boots a small Linux with the device as its disks: Debian's kernel, unchanged, and mkfs.f2fs, mkfs.btrfs, mkfs.ext4 with their fsck,
-nvme, blkzone, fio, sqlite3. Gives a shell on the console, or runs the COMMAND and ends with its exit code.
+nvme, blkzone, fio, sqlite3, db_bench of RocksDB. Gives a shell on the console, or runs the COMMAND and ends with its exit code.
 
   /dev/zones    the device's sequential zones, a zoned disk
   /dev/blocks   its conventional zones, or the whole of a block device
@@ -21,7 +21,7 @@ nvme, blkzone, fio, sqlite3. Gives a shell on the console, or runs the COMMAND a
 
   --kernel PACKAGE      Debian's package of the kernel. Default: {DEFAULT_KERNEL}. E.g. --kernel linux-image-6.1.0-56-amd64
   --memory MIB          of the guest. Default: 1024. E.g. --memory 2048
-  --accel auto|kvm|tcg  How the guest runs: by KVM where that works, else emulated, which takes a minute to boot. Default: auto
+  --accel auto|kvm|tcg  How the guest runs: by KVM where that works, else emulated, which takes ten to twenty seconds to boot. Default: auto
   --help                This
 
 All other options are of ./hartzone serve: --device, --workers, --image, --slow-down, --record and more (./hartzone serve --help).

@@ -17,12 +17,13 @@ TOP = pathlib.Path(__file__).resolve().parents[1]
 HERE = pathlib.Path(__file__).resolve().parent
 CACHE = TOP / "build" / "linux"
 DEFAULT_KERNEL = "linux-image-amd64"
-TOOLS = ("busybox-static", "util-linux", "f2fs-tools", "btrfs-progs", "e2fsprogs", "nvme-cli", "fio", "sqlite3")
+TOOLS = ("busybox-static", "util-linux", "f2fs-tools", "btrfs-progs", "e2fsprogs", "nvme-cli", "fio", "sqlite3", "rocksdb-tools")
 # Declared dependencies of packages that their programs do not need here.
 UNUSED = re.compile(r"(lib)?(python|perl|pam|db5)|libnss-|lib.*-perl$|linux-base|linux-image-amd64|initramfs|systemd|udev|dpkg|tar$|passwd|coreutils"
                     r"|klibc|kmod|cpio|debconf|init-system|login|logsave|media-types|mailcap|uuid-runtime|adduser|gcc-.*-base|debianutils|dmsetup")
 # Packages of which only some programs are wanted.
-ONLY = {"fio": ("fio",), "util-linux": ("blkzone", "blkdiscard", "blockdev", "lsblk", "wipefs", "fallocate", "findmnt", "mount", "umount", "flock")}
+ONLY = {"fio": ("fio",), "rocksdb-tools": ("db_bench",),
+        "util-linux": ("blkzone", "blkdiscard", "blockdev", "lsblk", "wipefs", "fallocate", "findmnt", "mount", "umount", "flock")}
 MODULES = ("virtio_pci", "virtio_net", "virtio_console", "qemu_fw_cfg", "nvme_tcp", "f2fs", "btrfs", "zonefs", "ext4", "xfs", "loop", "mq_deadline")
 # Algorithms that a module requests by name, absent from its list of dependencies.
 BY_NAME = {"f2fs": ("crc32_generic",), "nvme_tcp": ("crc32c_generic",), "zonefs": ("crc32_generic",), "ext4": ("crc32c_generic",), "xfs": ("crc32c_generic",),
@@ -222,9 +223,9 @@ class Image:
         return made.exists() and made.read_text() == stamp()
 
     def packages(self):
-        """Paths; the list of an earlier call is valid while all its files exist."""
-        listed = self.folder / "packages"
-        if listed.exists() and all((paths := [pathlib.Path(line) for line in listed.read_text().splitlines()])) and all(p.exists() for p in paths):
+        """Paths; the list of an earlier call for the same tools is valid while all its files exist."""
+        listed = self.folder / f"packages-{hashlib.sha256(' '.join(TOOLS).encode()).hexdigest()[:8]}"
+        if listed.exists() and all(paths := [pathlib.Path(line) for line in listed.read_text().splitlines()]) and all(p.exists() for p in paths):
             return paths
         apt = Apt(self.cache / "apt")
         say("fetching Debian's lists of packages into build/linux")

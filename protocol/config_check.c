@@ -146,11 +146,80 @@ static bool protection_holds(const struct hz_device_config *cfg, struct hz_sente
 	return true;
 }
 
+enum { RAIN_LEAST_DIES = 3, RAIN_MOST_COLUMNS = UINT16_MAX };
+
+/* Of what a stripe is made: a unit of each die, one of them parity. */
+static bool stripes_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	uint64_t dies = (uint64_t)cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip, planes = dies * cfg->planes_per_die;
+
+	if (dies < RAIN_LEAST_DIES)
+		return broken(out, "rain", cfg->rain, "be off with fewer than three dies");
+	if ((dies + 1) * planes > RAIN_MOST_COLUMNS)
+		return broken_limit(out, "rain", cfg->rain, "be off unless planes times dies + 1 are at most ", RAIN_MOST_COLUMNS);
+	if (cfg->superblock_planes && cfg->superblock_planes != planes)
+		return broken(out, "rain", cfg->rain, "be off when superblock_planes is less than all planes");
+	return true;
+}
+
+/* Each refusal has its reason in docs/internals/redundancy.md. */
+static bool rain_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	if (!cfg->rain && cfg->parity_by != HZ_BY_ENGINE)
+		return broken(out, "parity_by", cfg->parity_by, "be engine without rain");
+	if (!cfg->rain)
+		return true;
+	if (!stripes_hold(cfg, out))
+		return false;
+	if (cfg->namespace_kind == HZ_NS_BLOCK || cfg->conventional_zones)
+		return broken(out, "rain", cfg->rain, "be off with a block namespace or conventional zones");
+	if (cfg->namespaces > 1)
+		return broken(out, "rain", cfg->rain, "be off with several namespaces");
+	if (cfg->media_mode == HZ_MEDIA_TIMING_ONLY)
+		return broken(out, "rain", cfg->rain, "be off when media_mode is timing-only, which keeps no data to rebuild");
+	if (cfg->protection != HZ_PROTECTION_NONE)
+		return broken(out, "rain", cfg->rain, "be off with protection information, which parity does not cover");
+	if (cfg->plp_mode != HZ_PLP_NONE)
+		return broken(out, "rain", cfg->rain, "be off unless plp_mode is none: capacitors write no parity");
+	if (cfg->buffer_release != HZ_RELEASE_PROGRAMMED)
+		return broken(out, "rain", cfg->rain, "be off unless buffer_release is programmed");
+	return true;
+}
+
+/* A zone that goes on in a patch has sectors without parity. */
+static bool rain_covers(const struct hz_device_config *cfg, const struct hz_shape *shape, struct hz_sentence *out)
+{
+	if (cfg->rain && shape->patch_sectors)
+		return broken(out, "rain", cfg->rain, "be off when zones are larger than a superblock");
+	return true;
+}
+
 static bool passes_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	if (cfg->program_passes > 1 && cfg->program_pages == 1)
 		return broken(out, "program_passes", cfg->program_passes, "be 1 when program_pages is 1");
 	return true;
+}
+
+/* Beyond a half too much is cut off: what is drawn no longer has the sigma that the file says. */
+static bool sigma_holds(const char *field, const uint32_t *sigma_ns, const uint32_t *ns, uint32_t items, struct hz_sentence *out)
+{
+	for (uint32_t i = 0; i < items; i++)
+		if (sigma_ns[i] > ns[i] / 2)
+			return broken_limit(out, field, sigma_ns[i], "be at most half of the time that it spreads: ", ns[i] / 2);
+	return true;
+}
+
+static bool spread_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	const struct hz_region_sigma *slc = &cfg->slc_sigma, *normal = &cfg->normal_sigma;
+
+	return sigma_holds("slc_sigma.read_ns", slc->read_ns, cfg->slc.read_ns, 1, out) &&
+	       sigma_holds("slc_sigma.program_ns", slc->program_ns, cfg->slc.program_ns, 1, out) &&
+	       sigma_holds("slc_sigma.erase_ns", &slc->erase_ns, &cfg->slc.erase_ns, 1, out) &&
+	       sigma_holds("normal_sigma.read_ns", normal->read_ns, cfg->normal.read_ns, HZ_PAGE_TYPES, out) &&
+	       sigma_holds("normal_sigma.program_ns", normal->program_ns, cfg->normal.program_ns, HZ_PAGE_TYPES, out) &&
+	       sigma_holds("normal_sigma.erase_ns", &normal->erase_ns, &cfg->normal.erase_ns, 1, out);
 }
 
 /* Every address has room for the larger kind of superblocks: SLC ones lie on all planes. */
@@ -163,10 +232,11 @@ static uint64_t place_sectors(const struct hz_device_config *cfg, uint64_t plane
 	return hz_power_of_two_from(normal > slc ? normal : slc);
 }
 
+/* The parity of a superblock has an address of its own. */
 static bool addresses_fit(const struct hz_device_config *cfg, uint64_t planes, uint64_t superblock_planes)
 {
 	uint64_t count = cfg->slc_blocks_per_plane +
-			 (uint64_t)(cfg->blocks_per_plane - cfg->slc_blocks_per_plane) * (planes / superblock_planes);
+			 (uint64_t)(cfg->blocks_per_plane - cfg->slc_blocks_per_plane) * (planes / superblock_planes) * (cfg->rain ? 2 : 1);
 
 	return count <= (1ull << HZ_PPA_BITS) / place_sectors(cfg, planes, superblock_planes);
 }
@@ -266,6 +336,8 @@ static bool ranges_hold(const struct hz_device_config *cfg, struct hz_sentence *
 				return false;
 	if (cfg->namespaces > 1 && cfg->plp_bytes)
 		return broken(out, "plp_bytes", cfg->plp_bytes, "be 0 with several namespaces: capacitors keep the buffers of one");
+	if (cfg->namespaces > 1 && cfg->fdp_handles)
+		return broken(out, "fdp_handles", cfg->fdp_handles, "be 0 with several namespaces: all handles are those of one");
 	return true;
 }
 
@@ -279,9 +351,11 @@ static bool planes_hold(const struct hz_device_config *cfg, struct hz_sentence *
 		return broken_limit(out, "superblock_planes", superblock_planes, "divide the number of planes ", planes);
 	if (!addresses_fit(cfg, planes, superblock_planes))
 		return broken_places(out, cfg, place_sectors(cfg, planes, superblock_planes));
+	superblock_planes -= cfg->rain ? cfg->planes_per_die : 0;
 	if (cfg->flush_unit_planes > superblock_planes || superblock_planes % cfg->flush_unit_planes)
 		return broken_limit(out, "flush_unit_planes", cfg->flush_unit_planes,
-				    "divide the planes of a superblock (superblock_planes; 0: all), ", superblock_planes);
+				    "divide the planes of a superblock with data (superblock_planes; 0: all; less a die with rain), ",
+				    superblock_planes);
 	return true;
 }
 
@@ -329,6 +403,8 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
 				    "fit a superblock and an SLC superblock of sectors ",
 				    shape.superblock_sectors + shape.slc_superblock_sectors);
+	if (!rain_covers(cfg, &shape, out))
+		return false;
 	if (shape.patch_sectors && shape.superblock_planes < shape.planes)
 		return broken_limit(out, "zone_capacity_sectors", shape.zone_capacity_sectors,
 				    "fit a superblock when superblock_planes is less than all planes (no patches then): at most ",
@@ -352,10 +428,28 @@ static bool zones_hold(const struct hz_device_config *cfg, struct hz_sentence *o
 	return true;
 }
 
+/* A handle is a stream of host writes with one write frontier. Lines of the data cache do not know whose data they hold. */
+static bool handles_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	if (!cfg->fdp_handles)
+		return true;
+	if (cfg->namespace_kind != HZ_NS_BLOCK)
+		return broken(out, "fdp_handles", cfg->fdp_handles, "be 0 unless namespace_kind is block");
+	if (cfg->conventional_streams > 1 || cfg->conventional_frontiers > 1 || cfg->data_cache_bytes)
+		return broken(out, "fdp_handles", cfg->fdp_handles,
+			      "be 0 with conventional_streams or conventional_frontiers above 1, or with data_cache_bytes");
+	if (cfg->conventional_spare < cfg->fdp_handles + 3)
+		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
+				    "be at least 3 more than fdp_handles: ", cfg->fdp_handles + 3);
+	return true;
+}
+
 static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	struct hz_shape shape;
 
+	if (!handles_hold(cfg, out))
+		return false;
 	hz_shape_of(cfg, &shape);
 	if (!shape.conventional_zones)
 		return true;
@@ -406,15 +500,32 @@ static bool data_cache_holds(const struct hz_device_config *cfg, struct hz_sente
 	return true;
 }
 
+static bool zone_map_holds(const struct hz_device_config *cfg, const struct hz_shape *shape, struct hz_sentence *out)
+{
+	if (shape->patch_sectors)
+		return broken(out, "l2p_kind", cfg->l2p_kind,
+			      "be sector when zones are larger than a superblock: such a zone is in two pieces, and an entry names one");
+	if (shape->conventional_zones == shape->zones)
+		return broken(out, "l2p_kind", cfg->l2p_kind, "be sector when all zones are conventional: their sectors may be anywhere");
+	if (cfg->l2p_cache_bytes && !shape->conventional_zones)
+		return broken(out, "l2p_kind", cfg->l2p_kind,
+			      "be sector with l2p_cache_bytes, unless there are conventional zones: entries of zones are all in RAM");
+	return true;
+}
+
 static bool l2p_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
 	uint32_t chunk = cfg->l2p_chunk_sectors;
 	struct hz_shape shape;
 
 	hz_shape_of(cfg, &shape);
-	if (cfg->l2p_kind == HZ_L2P_KIND_ZONE && (cfg->l2p_cache_bytes || shape.conventional_zones || shape.patch_sectors))
-		return broken(out, "l2p_kind", cfg->l2p_kind,
-			      "be sector with l2p_cache_bytes, conventional zones, or zones larger than a superblock");
+	if (cfg->l2p_kind == HZ_L2P_KIND_ZONE && !zone_map_holds(cfg, &shape, out))
+		return false;
+	if (cfg->l2p_lookups && (cfg->l2p_cache_bytes || (cfg->l2p_kind == HZ_L2P_KIND_ZONE && !shape.conventional_zones)))
+		return broken(
+			out, "l2p_lookups", cfg->l2p_lookups,
+			"be locked with l2p_cache_bytes, since a hit changes the order of eviction, or with an entry for each zone and no "
+			"conventional zones");
 	if (cfg->l2p_compress && (!cfg->l2p_cache_bytes || !shape.conventional_zones))
 		return broken(out, "l2p_compress", cfg->l2p_compress, "be off without l2p_cache_bytes, or without conventional zones");
 	if (cfg->l2p_directory == HZ_L2P_DIRECTORY_FLASH && (!cfg->l2p_cache_bytes || !shape.conventional_zones || cfg->l2p_shards != 1))
@@ -469,8 +580,8 @@ static bool buffers_hold(const struct hz_device_config *cfg, struct hz_sentence 
 {
 	if (!pool_holds(cfg, out))
 		return false;
-	if (cfg->buffer_release == HZ_RELEASE_TRANSFERRED && cfg->buffer_pool_bytes)
-		return broken(out, "buffer_pool_bytes", cfg->buffer_pool_bytes, "be 0 when buffer_release is transferred");
+	if (cfg->buffer_release != HZ_RELEASE_PROGRAMMED && cfg->buffer_pool_bytes)
+		return broken(out, "buffer_pool_bytes", cfg->buffer_pool_bytes, "be 0 when buffer_release is not programmed");
 	if (cfg->buffer_handover == HZ_HANDOVER_POLLED && cfg->buffer_binding != HZ_BIND_MODULO)
 		return broken(out, "buffer_binding", cfg->buffer_binding, "be modulo when buffer_handover is polled");
 	if (cfg->buffer_binding != HZ_BIND_PER_ZONE)
@@ -628,8 +739,8 @@ static bool namespaces_hold(const struct hz_device_config *cfg, bool slc_log, st
 static bool device_holds(const struct hz_device_config *cfg, bool slc_log, struct hz_sentence *out)
 {
 	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && protection_holds(cfg, out) &&
-	       passes_hold(cfg, out) && dies_hold(cfg, out) && ranges_hold(cfg, out) && namespaces_hold(cfg, slc_log, out) &&
-	       harts_hold(cfg, out) && granularity_holds(cfg, out) && clock_holds(cfg, out);
+	       passes_hold(cfg, out) && spread_holds(cfg, out) && dies_hold(cfg, out) && rain_holds(cfg, out) && ranges_hold(cfg, out) &&
+	       namespaces_hold(cfg, slc_log, out) && harts_hold(cfg, out) && granularity_holds(cfg, out) && clock_holds(cfg, out);
 }
 
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)

@@ -61,11 +61,14 @@ enum hz_protection { HZ_PROTECTION_LIST(HZ_ENUMERATOR) HZ_PROTECTIONS };
 	X(HZ_BIND_PER_ZONE, "per-zone", "one for each active zone: no fewer than `max_active`")
 enum hz_buffer_binding { HZ_BINDING_LIST(HZ_ENUMERATOR) HZ_BINDINGS };
 
-/* When the memory of a programmed superpage is free for other zones. */
+/* When the memory of a programmed superpage is free: for other zones, and for its owner. */
 #define HZ_RELEASE_LIST(X) \
 	X(HZ_RELEASE_PROGRAMMED, "programmed", "when it has been programmed: what fails is programmed again out of the buffer") \
 	X(HZ_RELEASE_TRANSFERRED, "transferred", \
-	  "when it is in the registers of the dies, out of which what fails is read again; not with `pool`")
+	  "when it is in the registers of the dies; data of a program that fails are read from there; not with `pool`") \
+	X(HZ_RELEASE_WHOLE, "whole", \
+	  "as `programmed`, and its owner gets its memory back all at once: what is complete is written out together, and the next " \
+	  "write-out begins when the last one has ended (ConZone's published code); not with `pool`")
 enum hz_buffer_release { HZ_RELEASE_LIST(HZ_ENUMERATOR) HZ_RELEASES };
 
 /* Next owner of a contended buffer. */
@@ -134,9 +137,18 @@ enum hz_gc_policy { HZ_GC_LIST(HZ_ENUMERATOR) HZ_GC_POLICIES };
 #define HZ_L2P_KIND_LIST(X) \
 	X(HZ_L2P_KIND_SECTOR, "sector", "each sector: 4 bytes, in RAM or with `cache` in flash") \
 	X(HZ_L2P_KIND_ZONE, "zone", \
-	  "each zone: 8 bytes, where it begins and how much of it is there, all in RAM (the zone mapping table of ZUFS); not with `cache`, " \
-	  "conventional zones, or zones larger than a superblock")
+	  "each sequential zone: 8 bytes, where it begins and how much of it is there, all in RAM (the zone mapping table of ZUFS); not with " \
+	  "zones larger than a superblock. Conventional zones have then a map of their own with an entry for each sector, to which `cache` and the keys below it " \
+	  "apply")
 enum hz_l2p_kind { HZ_L2P_KIND_LIST(HZ_ENUMERATOR) HZ_L2P_KINDS };
+
+#define HZ_L2P_LOOKUPS_LIST(X) \
+	X(HZ_LOOKUPS_LOCKED, "locked", \
+	  "under the lock of the zone's shard, class `l2p`; if its kind is `seq`, only where a writer is met") \
+	X(HZ_LOOKUPS_UNLOCKED, "unlocked", \
+	  "without that lock: entries of a sequential zone are protected by the lock of the zone, those of conventional zones are read one by " \
+	  "one, and changed by atomic stores")
+enum hz_l2p_lookups { HZ_L2P_LOOKUPS_LIST(HZ_ENUMERATOR) HZ_L2P_LOOKUPS };
 
 /* How far entries of contiguous sectors are aggregated: the two map bits of an entry (ConZone, section III-C). */
 #define HZ_MAP_LEVEL_LIST(X) X(HZ_MAP_PAGE, "page", "") X(HZ_MAP_CHUNK, "chunk", "") X(HZ_MAP_ZONE, "zone", "")

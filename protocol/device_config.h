@@ -22,12 +22,14 @@ enum {
 	HZ_MAX_PLANES_PER_DIE = 16,
 	HZ_MAX_NAMESPACES = 16,
 	HZ_MAX_FRONTIERS = 16,
+	HZ_MAX_HANDLES = 8,       /* reclaim unit handles */
 	HZ_MAX_UNIT_SECTORS = 64, /* program unit of one plane */
 	HZ_MAX_INFLIGHT = 65536,
 	HZ_MAX_L2P_SHARDS = 64,
 	HZ_MAX_CACHE_SHARDS = 64,
 	HZ_CACHE_LEAST_LINES = 16,
 	HZ_MAX_NS = 1000000000,
+	HZ_MAX_SIGMA_NS = 500000000, /* half of it */
 	HZ_BILLION = 1000000000,
 	HZ_MAX_COST = 1000000, /* cycles */
 	HZ_MAX_CACHE_BYTES = 16 << 20,
@@ -65,6 +67,14 @@ struct hz_region_timing {
 	uint32_t endurance; /* erases a block survives; 0 = unlimited */
 };
 HZ_ASSERT_SIZE(struct hz_region_timing, 40);
+
+/* Standard deviations of these times (spread.h); 0: an operation takes exactly its time. */
+struct hz_region_sigma {
+	uint32_t read_ns[HZ_PAGE_TYPES];
+	uint32_t program_ns[HZ_PAGE_TYPES];
+	uint32_t erase_ns;
+};
+HZ_ASSERT_SIZE(struct hz_region_sigma, 36);
 
 /* Costs of the virtual clock in cycles of a hart (meanings and sources: docs/internals/clock-costs.md). The firmware reads mhz and insn, for
  * work of engines that harts do: the host hands all of them to the plugin. */

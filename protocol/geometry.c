@@ -72,7 +72,8 @@ static void zones_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 {
 	shape->planes = cfg->channels * cfg->chips_per_channel * cfg->dies_per_chip * cfg->planes_per_die;
-	shape->superblock_planes = cfg->superblock_planes ? cfg->superblock_planes : shape->planes;
+	shape->parity_planes = cfg->rain ? cfg->planes_per_die : 0;
+	shape->superblock_planes = (cfg->superblock_planes ? cfg->superblock_planes : shape->planes) - shape->parity_planes;
 	shape->page_sectors = cfg->page_bytes / HZ_SECTOR_BYTES;
 	shape->unit_sectors = cfg->program_pages * shape->page_sectors;
 	shape->slc_pages_per_block = cfg->pages_per_block / cfg->cell;
@@ -80,7 +81,8 @@ void hz_shape_of(const struct hz_device_config *cfg, struct hz_shape *shape)
 	shape->superblock_sectors = shape->superblock_planes * cfg->pages_per_block * shape->page_sectors;
 	shape->slc_superblock_sectors = shape->planes * shape->slc_pages_per_block * shape->page_sectors;
 	shape->slc_superblocks = cfg->slc_blocks_per_plane;
-	shape->normal_superblocks = (cfg->blocks_per_plane - cfg->slc_blocks_per_plane) * (shape->planes / shape->superblock_planes);
+	shape->normal_superblocks = (cfg->blocks_per_plane - cfg->slc_blocks_per_plane) *
+				    (shape->planes / (shape->superblock_planes + shape->parity_planes));
 	shape->zone_capacity_sectors = cfg->zone_capacity_sectors ? cfg->zone_capacity_sectors : shape->superblock_sectors;
 	shape->patch_sectors = shape->zone_capacity_sectors > shape->superblock_sectors
 				       ? (uint32_t)(shape->zone_capacity_sectors - shape->superblock_sectors)

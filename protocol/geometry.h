@@ -9,13 +9,14 @@
 /* Derived shape, computed once by both sides with the same code. */
 struct hz_shape {
 	uint32_t planes;            /* all planes of the device = columns of a stripe, and of an SLC superblock */
-	uint32_t superblock_planes; /* columns of a normal superblock; divides planes */
+	uint32_t superblock_planes; /* columns of a normal superblock with data; with those of parity, divides planes */
+	uint32_t parity_planes;     /* columns of it with parity (rain): the planes of one die; 0: none */
 	uint32_t page_sectors;
 	uint32_t unit_sectors; /* normal program unit of one plane: program_pages * page_sectors */
 	uint32_t slc_pages_per_block;
 	uint32_t superpage_sectors;  /* superblock_planes * unit_sectors */
 	uint32_t ring_sectors;       /* places of a write buffer: a superpage, or several if buffers share their memory */
-	uint32_t superblock_sectors; /* normal */
+	uint32_t superblock_sectors; /* normal, without parity */
 	uint32_t slc_superblock_sectors;
 	uint32_t slc_superblocks, normal_superblocks;
 	uint32_t zones;

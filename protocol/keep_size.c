@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "keep_size.h"
 
+#include "spread.h"
+
 /* A zone's data end anywhere: its last program may hold one sector of it. */
 static uint64_t programs_for(const struct hz_device_config *cfg, uint64_t sectors)
 {
@@ -10,12 +12,16 @@ static uint64_t programs_for(const struct hz_device_config *cfg, uint64_t sector
 	return (sectors + unit - 1) / unit + cfg->write_buffers + cfg->plp_failures;
 }
 
-static uint64_t longest(const uint32_t *ns, unsigned count)
+/* With its spread: the capacitors must last however slow each program happens to be. */
+static uint64_t slowest(uint32_t ns, uint32_t sigma_ns) { return sigma_ns ? ns + hz_spread_reach_ns(ns, sigma_ns) : ns; }
+
+static uint64_t longest(const uint32_t *ns, const uint32_t *sigma_ns, unsigned count)
 {
 	uint64_t most = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		most = ns[i] > most ? ns[i] : most;
+		if (slowest(ns[i], sigma_ns[i]) > most)
+			most = slowest(ns[i], sigma_ns[i]);
 	return most;
 }
 
@@ -32,7 +38,8 @@ struct keep_cost {
 static struct keep_cost cost_of(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint64_t percent = cfg->slow_die && cfg->slow_percent > 100 ? cfg->slow_percent : 100;
-	uint64_t slc = cfg->slc.program_ns[0], normal = longest(cfg->normal.program_ns, 4), unit = cfg->slc_program_sectors;
+	uint64_t slc = slowest(cfg->slc.program_ns[0], cfg->slc_sigma.program_ns[0]);
+	uint64_t normal = longest(cfg->normal.program_ns, cfg->normal_sigma.program_ns, HZ_PAGE_TYPES), unit = cfg->slc_program_sectors;
 
 	if (cfg->plp_flush == HZ_PLP_IN_PLACE) { /* a whole unit in all passes, which takes longer than one SLC program */
 		unit = shape->unit_sectors > unit ? shape->unit_sectors : unit;

@@ -41,6 +41,7 @@ struct hz_log_flash {
 	uint64_t channel_busy_ns[64];
 	uint64_t die_busy_ns_total, dies, elapsed_ns;
 	uint64_t multi_plane_ops; /* die operations on more than one plane */
+	uint64_t read_retries;    /* sensings beyond the first of each page read; without reads of a mount */
 };
 
 struct hz_log_locks {
@@ -88,6 +89,9 @@ struct hz_log_ftl {
 	uint64_t cache_read_hits, cache_read_partial, cache_read_misses, cache_write_hits, cache_write_misses;
 	uint64_t cache_evicted, cache_flushed, cache_through, cache_background, cache_written_sectors, cache_failures;
 	uint64_t cache_waits;
+	/* Rain. Sectors of parity programmed; read back for the parity of a row under way, or to rebuild others; sectors rebuilt for reads,
+	 * and for moves; lost ones that could not be. Zones that moved since a sector had to be rebuilt. */
+	uint64_t parity_sectors, parity_read_sectors, rebuilt_reads, rebuilt_moves, rebuild_failures, refreshed_rebuilt;
 };
 
 /* Writes in place: how many sectors may be there at a time, how many are now; the counters of hz_log_ftl. */

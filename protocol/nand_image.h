@@ -150,6 +150,7 @@ enum hz_oob_kind {
 	HZ_OOB_UPDATE = 7,    /* a sector of a sequential zone, written in place */
 	HZ_OOB_DIRECTORY = 8, /* addresses of table pages */
 	HZ_OOB_WINDOW = 9,    /* a sector of a zone's random write area */
+	HZ_OOB_PARITY = 10,   /* of a row of a superblock (rain): lpa = first LBA of the row plus the sector's number in the parity */
 	HZ_OOB_KINDS
 };
 enum hz_oob_flags {

@@ -18,7 +18,7 @@
 
 enum { HZ_NATIVE_ARGUMENTS = 6 };
 
-/* A hart's stack area, aligned to its size, from low to high: guard, stack of decisions (lt/native.h), stack, stack of traps. */
+/* A hart's stack area, aligned to its size, from low to high: guard, decision stack (lt/native.h), stack, trap stack. */
 #define HZ_STACK_BYTES 32768
 #define HZ_STACK_GUARD_BYTES 4096
 #define HZ_DECISION_STACK_BYTES 4096

@@ -110,8 +110,8 @@ HZ_STATIC_ASSERT(sizeof(struct hz_shm_header) <= HZ_SHM_CONFIG_OFFSET, "the head
  * with no queue open, device time runs on to the largest horizon_ns of a closed queue and stands there, so that the moment at
  * which a run ends does not depend on how quickly the host noticed. A fresh queue has horizon_ns = 0.
  * A command that arrives at t reaches the HIL at t + doorbell_ns + fetch_ns, so the HIL adds these two to every limit above.
- * Open all queues of a run before the first horizon moves: the HIL looks for newly opened queues with no queue open, and each time
- * that a queue it waited for has moved. */
+ * Open all queues of a run before the first command is submitted and the first horizon moves: the HIL looks for newly opened queues
+ * with no queue open, and each time that a queue it waited for has moved; a command that is due is no wait. */
 struct hz_queue_clock {
 	uint64_t submitted;
 	uint64_t seen;

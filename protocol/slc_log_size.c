@@ -14,7 +14,9 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 	uint64_t zones = shape->zones - shape->conventional_zones + shape->backing_zones;
 	uint64_t records = shape->zones + shape->backing_zones;
 	uint64_t summaries = shape->map_checkpoints + shape->map_directories;
-	uint64_t map = cfg->l2p_cache_bytes ? (uint64_t)shape->zones * shape->map_pages_per_zone + summaries + HZ_MAP_WRITES : 0;
+	uint64_t map = cfg->l2p_cache_bytes
+			       ? (uint64_t)hz_zones_of_sectors(cfg, shape) * shape->map_pages_per_zone + summaries + HZ_MAP_WRITES
+			       : 0;
 	uint64_t of_zones = cfg->l2p_kind == HZ_L2P_KIND_ZONE ? hz_zone_map_pages(shape) + HZ_ZONE_LOG_PAGES + 1 : 0;
 	uint64_t trims = shape->trim_pages ? shape->trim_pages + cfg->slc_program_sectors : 0;
 

@@ -20,6 +20,11 @@ enum {
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* Zones with an entry of the map for each sector, from the first one on: all, or with a map of zones the conventional ones. */
+static inline uint32_t hz_zones_of_sectors(const struct hz_device_config *cfg, const struct hz_shape *shape)
+{
+	return (uint32_t)(cfg->l2p_kind == HZ_L2P_KIND_ZONE ? shape->conventional_zones : shape->zones);
+}
 /* Pages of the table of a map of zones. */
 static inline uint32_t hz_zone_map_pages(const struct hz_shape *shape)
 {

@@ -45,7 +45,9 @@ enum hz_vc_hint {
 	HZ_VC_ENDS_WRITE,
 	HZ_VC_STAY = 0x130,   /* inside FREEZE: plain accesses of this hart are no order points before its next FREEZE */
 	HZ_VC_NATIVE = 0x131, /* inside FREEZE: the plugin runs the struct hz_native_call at slot.arg0, or goes on with it */
-	HZ_VC_END = 0x1ff,    /* the run is over: the next instruction powers the machine off */
+	HZ_VC_LOOK = 0x132,   /* plain loads of this hart may race until LOOKED: it uses what they read only if nothing was written */
+	HZ_VC_LOOKED = 0x133,
+	HZ_VC_END = 0x1ff, /* the run is over: the next instruction powers the machine off */
 };
 /* TAKE counts as LR, WRS.STO and, when there is something, AMOSWAP.AQRL: so a look in vain need not run the hart. The word is 8-byte
  * aligned and in RAM. COPY, FILL and LANES are work of hardware while the clock stands. The plugin does it at the host's speed and sets

@@ -93,6 +93,8 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_HAD: return vc_logical_had(h);
 	case VC_REQUEST: return vc_request_event(h);
 	case VC_STAY: h->stays = true; return;
+	case VC_LOOK:
+	case VC_LOOKED: h->glances = kind == VC_LOOK; return;
 	case VC_END: return vc_end_run(h, "end");
 	case VC_GATE: return vc_gate(h);
 	case VC_NATIVE: return vc_native(h);

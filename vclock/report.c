@@ -49,6 +49,7 @@ static void write_costs(FILE *out)
 		    { "cluster", vc.options.cluster },
 		    { "cache_bytes", vc.options.cache_bytes },
 		    { "cache_ways", vc.options.cache_ways },
+		    { "layout", vc.options.layout },
 		    { "store_buffer", vc.options.store_buffer } };
 
 	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)

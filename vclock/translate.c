@@ -128,7 +128,7 @@ static void touched(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 	struct vc_hart *h = &vc.hart[vcpu];
 	struct qemu_plugin_hwaddr *where;
 
-	if (!vc_holds(h) || vc.ended)
+	if (!vc_holds(h) || vc.ended || (h->glances && !qemu_plugin_mem_is_store(info)))
 		return;
 	where = qemu_plugin_get_hwaddr(info, address);
 	if (!where || !qemu_plugin_hwaddr_is_io(where))
@@ -180,7 +180,7 @@ struct rest {
 };
 
 /* The callback's pointer carries the pc and the rest of the segment. */
-enum { REST_CYCLES_SHIFT = 32, REST_SHIFT = 54 };
+enum { REST_CYCLES_SHIFT = 32, REST_SHIFT = 54, REST_MOST_CYCLES = (1 << (REST_SHIFT - REST_CYCLES_SHIFT)) - 1 };
 
 static void *plain_site(uint64_t pc, struct rest rest)
 {
@@ -190,7 +190,7 @@ static void *plain_site(uint64_t pc, struct rest rest)
 /* At the access the clock is exact. */
 static void miss(struct vc_hart *h, qemu_plugin_meminfo_t info, uint64_t address, uintptr_t site, bool write)
 {
-	uint64_t instructions = site >> REST_SHIFT, cycles = site >> REST_CYCLES_SHIFT & ((1u << (REST_SHIFT - REST_CYCLES_SHIFT)) - 1);
+	uint64_t instructions = site >> REST_SHIFT, cycles = site >> REST_CYCLES_SHIFT & REST_MOST_CYCLES;
 
 	h->retired[0] -= instructions;
 	h->retired[1] -= cycles;
@@ -241,6 +241,8 @@ enum vc_kind vc_hint_kind(uint32_t imm)
 		return (enum vc_kind)kinds[imm - HZ_VC_SYNC];
 	if (imm == HZ_VC_STAY)
 		return vc.options.data == HZ_DATA_ORDERED ? VC_STAY : VC_PLAIN;
+	if (imm == HZ_VC_LOOK || imm == HZ_VC_LOOKED)
+		return !vc.options.race_check ? VC_PLAIN : imm == HZ_VC_LOOK ? VC_LOOK : VC_LOOKED;
 	if (imm == HZ_VC_NATIVE)
 		return VC_NATIVE;
 	if (imm >= HZ_VC_HAD && imm - HZ_VC_HAD < HZ_VC_LOGICAL_LOCKS)
@@ -332,11 +334,18 @@ static uint64_t cost_of(const struct qemu_plugin_tb *tb, size_t from, size_t to)
 	return cost;
 }
 
-/* The last instruction of the segment that begins at `from`. */
+/* The last instruction of the segment that begins at `from`. A segment ends early if the cycles behind its first instruction do not fit
+ * into a plain access's site. */
 static size_t segment_end(const struct qemu_plugin_tb *tb, size_t n, size_t from)
 {
-	while (from + 1 < n && decode(word_of(qemu_plugin_tb_get_insn(tb, from))) == VC_PLAIN)
+	uint64_t cycles = 0;
+
+	while (from + 1 < n && decode(word_of(qemu_plugin_tb_get_insn(tb, from))) == VC_PLAIN) {
+		cycles += vc_class_cost(word_of(qemu_plugin_tb_get_insn(tb, from + 1)));
+		if (cycles > REST_MOST_CYCLES)
+			break;
 		from++;
+	}
 	return from;
 }
 

@@ -30,7 +30,7 @@ VERILATOR = ["verilator", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-ini
              "-Wno-style", "-Wno-STMTDLY", "+define+PRINTF_COND=0", "+define+STOP_COND=0", "--output-split", "15000",
              "--output-split-cfuncs", "1500", "--top-module", TOP_MODULE, "--prefix", "Vrocket", "-CFLAGS", "-std=c++20", "-o", "machine"]
 # Of libthread: the kinds of locks, and their dependencies.
-LIBTHREAD = [f"locks/{name}.c" for name in ("tas", "ttas", "ticket", "mcs", "clh", "backoff", "cohort", "none", "rw", "word")] + ["src/arena.c"]
+LIBTHREAD = [f"locks/{name}.c" for name in ("tas", "ttas", "ticket", "mcs", "clh", "backoff", "cohort", "combine", "none", "rw", "seq", "word")] + ["src/arena.c"]
 FLAGS = ["-march=rv64imac_zicsr_zifencei", "-mabi=lp64", "-mcmodel=medany", "-O3", "-std=c11", "-ffreestanding", "-nostdlib", "-static",
          "-fno-common", "-Wall", "-Wextra", "-Werror", "-Wl,--no-warn-rwx-segments"]
 PROGRAMS = {  # instructions of accesses to shared words → flags; `clock` is the program for the

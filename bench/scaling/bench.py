@@ -40,7 +40,8 @@ def one_run(args, firmware, workers):
     device = runs.merged(runs.merged(runs.load_yaml("devices", "lock-scaling"), DEVICE), {"harts": {**harts, "workers": workers}})
     device["locks"] = {"kind": {"default": "mcs"}, "granularity": {"default": granularity}, "stats": "all"}
     workload = runs.merged(WORKLOAD, {"seed": args.seed, "threads": workers, "common": {"total_ops": args.ops}})
-    return runs.run(args.out / f"{firmware.replace(' ', '-')}-{workers}", device, workload)
+    # The layout of memory in the caches is drawn, too, as in study lock-scaling: that of one image may move a ratio by a tenth.
+    return runs.run(args.out / f"{firmware.replace(' ', '-')}-{workers}", device, workload, runs.plugin_options(f"layout={args.seed}"))
 
 
 def busiest(result, role):

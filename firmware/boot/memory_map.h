@@ -3,7 +3,7 @@
 #ifndef BOOT_MEMORY_MAP_H
 #define BOOT_MEMORY_MAP_H
 
-/* From low to high: guard page (any access traps), stack of decisions (lt/native.h), stack, trap stack. docs/reference/format.md draws it. */
+/* From low to high: guard page (any access traps), decision stack (lt/native.h), stack, trap stack. docs/reference/format.md draws it. */
 #define BOOT_STACK_BYTES 32768
 #define BOOT_STACK_SHIFT 15
 #define BOOT_GUARD_BYTES 4096

@@ -5,7 +5,8 @@
 enum { NS_PER_US = 1000 };
 
 const uint16_t boundary_instructions[WORKS] = {
-	[WORK_FETCH] = 69, [WORK_COMPLETION] = 91, [WORK_DMA] = 62, [WORK_CHECKSUM] = 2519, [WORK_GUARD] = 22536, [WORK_NAND] = 577,
+	[WORK_FETCH] = 69,    [WORK_COMPLETION] = 91, [WORK_DMA] = 62,   [WORK_CHECKSUM] = 2519,
+	[WORK_GUARD] = 22536, [WORK_PARITY] = 3587,   [WORK_NAND] = 577,
 };
 
 uint64_t boundary_unit[WORKS];
@@ -25,5 +26,6 @@ void boundary_init(const struct hz_device_config *cfg)
 	boundary_unit[WORK_DMA] = unit_of(cfg, cfg->dma_by, WORK_DMA);
 	boundary_unit[WORK_CHECKSUM] = unit_of(cfg, cfg->checksum_by, WORK_CHECKSUM);
 	boundary_unit[WORK_GUARD] = unit_of(cfg, cfg->checksum_by, WORK_GUARD);
+	boundary_unit[WORK_PARITY] = unit_of(cfg, cfg->parity_by, WORK_PARITY);
 	boundary_unit[WORK_NAND] = unit_of(cfg, cfg->nand_by, WORK_NAND);
 }

@@ -19,6 +19,7 @@ enum boundary_work {
 	WORK_DMA,        /* a page of 4 KiB across the link: a descriptor */
 	WORK_CHECKSUM,   /* a sector's checksum in flash */
 	WORK_GUARD,      /* the CRC of a sector's protection information; key `checksum`, too */
+	WORK_PARITY,     /* a sector that counts in the parity of its stripe (rain) */
 	WORK_NAND,       /* a command of a plane: bus, cells, end; of a program each pass */
 	WORKS
 };

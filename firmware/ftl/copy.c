@@ -163,6 +163,7 @@ static void write_all(struct copy_job *job)
 		.tuples = job->tuples,
 		.expected = req->expected,
 		.protect = req->protect,
+		.placement = req->placement,
 	};
 	submit_part(job, part, whole_copy_written);
 }

@@ -176,8 +176,8 @@ static bool erase_retired(struct ftl_worker *self, struct ftl_request *req, uint
 	struct ftl *ftl = self->ftl;
 	uint32_t unit = number < ftl->shape.slc_superblocks ? ftl->cfg->slc_program_sectors : ftl->unit_sectors;
 
-	for (uint32_t *plane = &io_of(req)->done; *plane < flash_planes_of(ftl->map, number); ++*plane) {
-		ppa_t ppa = ppa_make(ftl->map, number, *plane * unit);
+	for (uint32_t *plane = &io_of(req)->done; *plane < flash_blocks_of(ftl->map, number); ++*plane) {
+		ppa_t ppa = flash_block_of(ftl->map, number, *plane, unit);
 
 		if (!tsu_holds_data(ftl->tsu, ppa))
 			continue;

@@ -165,7 +165,7 @@ static uint32_t spread_zone(uint32_t zone, uint32_t workers) { return (uint32_t)
 void routing_init(struct ftl *ftl, struct arena *arena)
 {
 	uint32_t workers = ftl->cfg->worker_count;
-	bool shared = ftl->l2p->shards >= workers && ftl->l2p->shards < ftl->zone_count; /* shards, by several zones */
+	bool shared = ftl->l2p->shards >= workers && ftl->l2p->shards < ftl->l2p->zones; /* shards, by several zones */
 
 	if (ftl->cfg->routing != HZ_ROUTE_OWNER)
 		return;

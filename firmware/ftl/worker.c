@@ -53,6 +53,8 @@ static void run_op(struct ftl_worker *self, struct ftl_request *req)
 	case FTL_COPY_APPEND: copy_run(self, req); break;
 	case FTL_FLUSH: flush_run(self, req); break;
 	case FTL_ZONE_REPORT: zone_report_run(self, req); break;
+	case FTL_PLACEMENT_STATUS: placement_status_run(self, req); break;
+	case FTL_PLACEMENT_UPDATE: placement_update_run(self, req); break;
 	case FTL_ABANDON: abandon_run(self, req); break;
 	case FTL_ERASE: erase_run(self, req); break;
 	case FTL_REST: rest_run(self, req); break;
@@ -89,6 +91,7 @@ void workers_init(struct ftl *ftl, struct arena *arena)
 		worker->ftl = ftl;
 		worker->frontier = i % ftl->cfg->conventional_frontiers;
 		read_pool_init(worker, arena);
+		rebuilds_init(worker, arena);
 		flush_init(worker, arena);
 		l2p_fetches_init(worker, arena);
 		copies_init(worker, arena);

@@ -150,6 +150,7 @@ static void init_limits(const struct hil *hil, struct io_limits *limits)
 			.copies = hil->cfg->copies,
 			.in_place = hil->cfg->in_place_sectors,
 			.zrwa = hil->cfg->zrwa_count,
+			.handles = hil->cfg->fdp_handles,
 			.inactive = !namespace_is_attached(&hil->namespaces.slot[i]) || namespace_is_formatting(&hil->namespaces.slot[i]),
 			.formatting = namespace_is_formatting(&hil->namespaces.slot[i]),
 			.number = i,

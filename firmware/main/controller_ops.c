@@ -80,6 +80,23 @@ static uint64_t ops_in_place(void *ctx)
 	return sectors;
 }
 
+static void ops_note_placement_events(void *ctx, uint32_t number, uint32_t handle, uint32_t types)
+{
+	ftl_note_placement_events(ftl_of(ctx, number), handle, types);
+}
+
+static uint32_t ops_placement_events_noted(void *ctx, uint32_t number, uint32_t handle)
+{
+	return ftl_placement_events_noted(ftl_of(ctx, number), handle);
+}
+
+static uint32_t ops_placement_events(void *ctx, uint32_t number, bool of_host, struct ftl_placement_event *out)
+{
+	return ftl_placement_events(ftl_of(ctx, number), of_host, out);
+}
+
+static void ops_forget_placement_events(void *ctx, uint32_t number) { ftl_forget_placement_events(ftl_of(ctx, number)); }
+
 static void ops_ftl_published(void *ctx, uint32_t number, struct hz_log_ftl *out)
 {
 	ftl_published(((struct device *)ctx)->namespaces.ftl[number], out);
@@ -104,5 +121,9 @@ void controller_ops_init(struct controller_ops *ops, struct device *device)
 		.flash_published = ops_flash_published,
 		.ftl_published = ops_ftl_published,
 		.in_place = ops_in_place,
+		.note_placement_events = ops_note_placement_events,
+		.placement_events_noted = ops_placement_events_noted,
+		.placement_events = ops_placement_events,
+		.forget_placement_events = ops_forget_placement_events,
 	};
 }

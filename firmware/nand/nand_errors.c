@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_errors.h"
 
+#include "spread.h"
+
 #define HOUR_NS 3600000000000ull
 #define TRILLION 1000000000000ull
 enum { SECTOR_BITS = HZ_SECTOR_BYTES * 8 };
@@ -33,20 +35,10 @@ static uint64_t square_root(uint64_t value)
 	return root;
 }
 
-/* Sum of eight uniform bytes: mean 1020, standard deviation 209.02 (Irwin and Hall), so tails end at 4.9 sigma. */
-static int64_t bell(uint64_t dice)
-{
-	int64_t sum = -1020;
-
-	for (; dice; dice >>= 8)
-		sum += (int64_t)(dice & 255);
-	return sum;
-}
-
 uint64_t nand_bit_errors(uint64_t rate, uint64_t dice)
 {
 	uint64_t mean = rate * SECTOR_BITS / (TRILLION / NAND_ERROR_FRACTION);
-	int64_t errors = (int64_t)mean + (int64_t)square_root(mean * NAND_ERROR_FRACTION) * bell(dice) / 209;
+	int64_t errors = (int64_t)mean + (int64_t)square_root(mean * NAND_ERROR_FRACTION) * hz_bell(dice) / 209;
 
 	return errors > 0 ? (uint64_t)errors : 0;
 }

@@ -107,6 +107,15 @@ static struct hz_nand_header header_for(const struct hz_device_config *cfg, cons
 	};
 }
 
+/* With rain: all planes but those of a die. No device of three dies or more has such superblocks otherwise (superblock_planes divides all
+ * planes). */
+static uint32_t data_planes_of(const struct hz_nand_header *header)
+{
+	uint32_t dies = header->channels * header->chips_per_channel * header->dies_per_chip;
+
+	return dies > 2 ? (dies - 1) * header->planes_per_die : UINT32_MAX;
+}
+
 static const char *same_shape(struct nand_media *media, const struct hz_nand_header *old, const struct hz_nand_header *wanted)
 {
 #define SAME(field) \
@@ -119,6 +128,10 @@ static const char *same_shape(struct nand_media *media, const struct hz_nand_hea
 #define HZ_RECORD(...)
 #define HZ_PART(...)
 #include "device_fields.def"
+	if (media->nand.map->shape.parity_planes && old->superblock_planes != wanted->superblock_planes)
+		return "The NAND image was made without rain, but the device config has it: use its own config or a new image.";
+	if (old->superblock_planes == data_planes_of(old) && old->superblock_planes != wanted->superblock_planes)
+		return "The NAND image was made with rain, but the device config has none: use its own config or a new image.";
 	SAME(superblock_planes)
 	if (old->version + HZ_NAND_VERSION_KEPT == wanted->version)
 		return "The NAND image has no room for what capacitors protect, since an earlier version made it: use a new image.";

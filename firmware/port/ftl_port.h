@@ -40,7 +40,9 @@ enum ftl_op {
 	FTL_ZONE_RESET,
 	FTL_ZONE_COMMIT, /* lba: the last one of the zone's random write area that its write pointer moves over */
 	FTL_ZONE_OFFLINE,
-	FTL_ZONE_REPORT, /* fills sgl with zone descriptors */
+	FTL_ZONE_REPORT,      /* fills sgl with zone descriptors */
+	FTL_PLACEMENT_STATUS, /* fills sgl with struct nvme_handles_status and its handles */
+	FTL_PLACEMENT_UPDATE, /* sgl: `sectors` placement identifiers, two bytes each: each handle's next write fills another reclaim unit */
 	FTL_ABANDON, /* the controller was reset: every request of its life `lba` or an earlier one ends: those that wait, with NVME_ABORT_REQUESTED, or as if nothing had happened. Then it completes */
 	/* All zones are EMPTY or OFFLINE, conventional sectors are deallocated and no request is under way: every block of flash that has held
 	 * user data, and is not bad, is erased. Only tables of the FTL stay. NVME_WRITE_FAULT: one could not be. May be repeated. */
@@ -76,6 +78,7 @@ struct ftl_request {
 	uint8_t flags;
 	uint8_t report_filter;      /* ZRASF, FTL_ZONE_REPORT */
 	uint8_t queue;              /* submission queue: the stream of reads under the fair schedule */
+	uint16_t placement;         /* writes: placement identifier, checked by the FTL; 0 without cfg->fdp_handles */
 	uint32_t sectors;           /* READ/VERIFY/COMPARE/WRITE/APPEND/WRITE_ZEROES; bytes the host asked for are sgl.bytes */
 	uint64_t lba;               /* first LBA; zone commands and append: zone start (checked by the FTL) */
 	uint64_t namespace_sectors; /* LBAs from here on do not exist; 0: as many as the FTL has */
@@ -124,6 +127,16 @@ struct ftl_watch {
 	lt_word posted;                           /* 1: event is posted */
 };
 
+/* Events of flexible data placement. */
+struct ftl_placement_event {
+	uint64_t at_ns, lba; /* lba: the first of `moved` sectors; of a write, its first */
+	uint32_t moved;
+	uint16_t placement;
+	uint8_t type; /* enum nvme_fdp_event_type */
+};
+/* Its bit in a set of types. */
+static inline uint32_t ftl_placement_type(uint8_t type) { return 1u << ((type & 7) + (type & 0x80 ? 8 : 0)); }
+
 /* What an FTL defines. Its private state is a struct ftl of its own. Where it says "optional", an FTL that does not define the function has
  * that of port/optional.c, which answers as one without zones and a mount. */
 
@@ -165,6 +178,14 @@ void ftl_publish(struct ftl *ftl);
 void ftl_published(struct ftl *ftl, struct hz_log_ftl *out);
 /* Optional. Sectors being written in place now (FTL_UPDATE). Any hart. */
 uint64_t ftl_in_place_sectors(const struct ftl *ftl);
+/* Optional. The types of events that are noted for a handle, at first none; any hart, no lock. */
+void ftl_note_placement_events(struct ftl *ftl, uint32_t handle, uint32_t types);
+uint32_t ftl_placement_events_noted(const struct ftl *ftl, uint32_t handle);
+/* Optional. Copies the host's events (else the controller's) of the present boot, the oldest first, and returns how many; at most
+ * NVME_FDP_EVENTS_MOST, the newest. Any hart; takes a lock. */
+uint32_t ftl_placement_events(struct ftl *ftl, bool of_host, struct ftl_placement_event *out);
+/* Optional. As if there had been none, and none were noted: the namespace is a new one. Any hart; takes a lock. */
+void ftl_forget_placement_events(struct ftl *ftl);
 /* Whole-state check: NULL or one sentence about the broken invariant. Harts idle; tests and end of run. */
 const char *ftl_check(struct ftl *ftl);
 

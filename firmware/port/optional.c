@@ -38,3 +38,19 @@ OPTIONAL uint64_t ftl_in_place_sectors(const struct ftl *ftl)
 	(void)ftl;
 	return 0;
 }
+
+OPTIONAL void ftl_note_placement_events(struct ftl *ftl, uint32_t handle, uint32_t types) { (void)ftl, (void)handle, (void)types; }
+
+OPTIONAL uint32_t ftl_placement_events_noted(const struct ftl *ftl, uint32_t handle)
+{
+	(void)ftl, (void)handle;
+	return 0;
+}
+
+OPTIONAL uint32_t ftl_placement_events(struct ftl *ftl, bool of_host, struct ftl_placement_event *out)
+{
+	(void)ftl, (void)of_host, (void)out;
+	return 0;
+}
+
+OPTIONAL void ftl_forget_placement_events(struct ftl *ftl) { (void)ftl; }

@@ -269,7 +269,8 @@ static void gather_planes(struct die_queue *queue, const struct queue_rules *rul
 	}
 }
 
-/* The lane pays for the cells once and for every member's data. */
+/* The lane pays for the cells once and for every member's data. Before the operation begins, so it pays the time without its spread:
+ * lanes are equal in the mean, and the choice needs no draw. */
 static void charge_lane(struct die_queue *queue, const struct queue_rules *rules, const struct tsu_txn *first)
 {
 	const struct tsu_timing *timing = rules->timing;

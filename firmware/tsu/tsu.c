@@ -132,8 +132,11 @@ static void init_channel(struct tsu *tsu, struct arena *arena, uint32_t number, 
 
 	tsu->channel_thread[number] = &tsu->threads[number % tsu->cfg->tsu_count];
 	channel_init(channel, tsu->channel_thread[number], now_ns);
-	for (uint32_t i = 0; i < tsu->dies_per_channel; i++)
-		die_init(&tsu->dies[number * tsu->dies_per_channel + i], arena, channel, now_ns);
+	for (uint32_t i = 0; i < tsu->dies_per_channel; i++) {
+		uint32_t die_index = number * tsu->dies_per_channel + i;
+
+		die_init(&tsu->dies[die_index], arena, channel, die_index, now_ns);
+	}
 }
 
 static uint8_t **page_of_sectors(struct arena *arena, const struct hz_device_config *cfg)

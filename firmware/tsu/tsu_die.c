@@ -71,7 +71,16 @@ static void count_cells(struct hz_log_energy *energy, const struct tsu_txn *txn,
 	}
 }
 
-/* Planes work side by side: the slowest counts. Each read retry costs one more array time. Not NULL: `energy` counts it. */
+/* An operation draws its time once, when it begins; a mount's reads take their configured time. */
+static inline __attribute__((always_inline)) uint64_t cells_ns(struct tsu_die *die, const struct tsu_txn *txn, uint32_t pass, bool begins)
+{
+	const struct tsu_timing *timing = &die->thread->tsu->timing;
+
+	return begins ? tsu_drawn_ns(timing, txn, pass, &die->luck) : tsu_array_ns(timing, txn, pass);
+}
+
+/* Planes work side by side, each with a draw of its own: the slowest counts. Each read retry costs as much as the first try. Not NULL:
+ * `energy` counts it. */
 static inline __attribute__((always_inline)) uint64_t run_array(struct tsu_die *die, const struct die_op *op, uint64_t at_ns,
 								struct hz_log_energy *energy)
 {
@@ -79,11 +88,13 @@ static inline __attribute__((always_inline)) uint64_t run_array(struct tsu_die *
 	uint64_t longest = 0;
 
 	for (struct tsu_txn *txn = op->members; txn; txn = txn->next) {
-		struct cell_work work = { .times = op->pass == 0, .ns = tsu_array_ns(&tsu->timing, txn, op->pass) };
+		struct cell_work work = { .times = op->pass == 0, .ns = cells_ns(die, txn, op->pass, energy != NULL) };
 
 		if (txn->op == TSU_READ) {
 			work.times = read_tries(tsu, txn, at_ns);
 			work.ns *= work.times;
+			if (energy)
+				die->thread->counters.read_retries += work.times - 1;
 		}
 		if (energy)
 			count_cells(energy, txn, tsu_is_normal(&tsu->timing, txn) ? HZ_CELLS_NORMAL : HZ_CELLS_SLC, &work);
@@ -315,7 +326,7 @@ static HZ_FROZEN void die_write_end(struct wheel_node *node)
 
 /* --- set-up --- */
 
-void die_init(struct tsu_die *die, struct arena *arena, struct tsu_channel *channel, uint64_t now_ns)
+void die_init(struct tsu_die *die, struct arena *arena, struct tsu_channel *channel, uint32_t die_index, uint64_t now_ns)
 {
 	die->thread = channel->thread;
 	die->channel = channel;
@@ -327,5 +338,6 @@ void die_init(struct tsu_die *die, struct arena *arena, struct tsu_channel *chan
 	die->start_wait.granted = start_granted;
 	die->data_wait.granted = register_granted;
 	die->usage.free_ns = now_ns;
+	die->luck = tsu_luck_of(&die->thread->tsu->timing, die_index);
 	die_queue_init(&die->queue, arena, &channel->thread->tsu->rules);
 }

@@ -66,6 +66,7 @@ struct tsu_die {
 	struct die_op suspended; /* members != NULL: a program or erase sleeps while reads run */
 	struct mount_read mount;
 	struct tsu_usage usage;
+	struct tsu_luck luck;
 	uint8_t state, cache_state;
 	bool write_end_pending; /* write_end is in the wheel */
 };
@@ -74,7 +75,7 @@ static inline bool op_is_read(const struct die_op *op) { return op->members && o
 static inline bool op_is_program(const struct die_op *op) { return op->members && op->members->op == TSU_PROGRAM; }
 
 /* arena: of the queue. */
-void die_init(struct tsu_die *die, struct arena *arena, struct tsu_channel *channel, uint64_t now_ns);
+void die_init(struct tsu_die *die, struct arena *arena, struct tsu_channel *channel, uint32_t die_index, uint64_t now_ns);
 /* Something may be ready at at_ns. */
 void die_wake(struct tsu_die *die, uint64_t at_ns);
 /* The die is idle: resume, or start the next operation. */

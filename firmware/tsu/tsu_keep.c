@@ -47,7 +47,7 @@ static void spend_program_time(struct tsu *tsu, struct tsu_die *die, const struc
 	uint64_t transfer_ns = tsu->timing.transfer_ns[txn->sectors] + tsu->cfg->command_ns;
 
 	for (uint32_t pass = 0; pass < passes; pass++) {
-		uint64_t array_ns = tsu_array_ns(&tsu->timing, txn, pass);
+		uint64_t array_ns = tsu_drawn_ns(&tsu->timing, txn, pass, &die->luck);
 		uint64_t began_ns = channel_use(die->channel, tsu_keep_ready_ns(tsu, txn->addr.die_index), transfer_ns);
 
 		usage_add(&die->usage, began_ns, began_ns + transfer_ns + array_ns);

@@ -23,6 +23,7 @@ static void add_counters(struct hz_log_flash *sum, const struct hz_log_flash *pa
 	sum->failed_erases += part->failed_erases;
 	sum->failed_reads += part->failed_reads;
 	sum->multi_plane_ops += part->multi_plane_ops;
+	sum->read_retries += part->read_retries;
 }
 
 enum { ENERGY_FIRST = offsetof(struct hz_log_energy, reads) / sizeof(uint64_t) };

@@ -23,7 +23,7 @@ struct FilesFlags {
 	MachineFlags machine;
 	LayerFlags layer;
 	files::FilesOptions files;
-	uint64_t size_mib = 1, aged_percent = 0;
+	uint64_t size_mib = 1;
 
 	void add_to(CLI::App &command);
 };
@@ -43,12 +43,13 @@ void FilesFlags::add_to(CLI::App &command)
 		  "fragment: files of 128 KiB that each iteration creates; it then removes every second one. Default: 48");
 	add_count(command, "--reread", files.reread, 1, 1000000,
 		  "fragment: how many of the remaining files of 128 KiB each iteration reads at its end. Default: none");
+	add_count(command, "--hold", files.hold, 1, 95,
+		  "fragment: before an iteration remove files drawn at random, until with its files this percentage of the space is full. "
+		  "Default: none are removed, and the last iteration is the last that fits. E.g. --hold 30");
+	add_count(command, "--warm-up", files.warm_up, 1, most_count,
+		  "update: as many updates come first and are not measured. Default: none. E.g. --warm-up 10000");
 	add_count(command, "--sync-every", files.sync_every, 1, most_count,
 		  "update: updates between two syncs. Default: 1. E.g. --sync-every 256");
-	add_count(
-		command, "--aged", aged_percent, 1, 95,
-		"update: first age the device: create files of 128 KiB and remove every second one until files fill this percentage of the space. "
-		"Default: none. E.g. --aged 50");
 	layer.add_to(command);
 	command.option_defaults()->group("Results");
 	add_text(command, "--out", files.out, "DIR", "Write DIR/files.json. E.g. --out results");
@@ -57,17 +58,16 @@ void FilesFlags::add_to(CLI::App &command)
 void require_job(const files::FilesOptions &files)
 {
 	const bool updates = files.job == files::jobs[0];
-	if (updates && files.reread)
-		throw Error("--reread is for fragment: leave it out");
-	if (!updates && (files.sync_every > 1 || files.aged > 0))
-		throw Error("--sync-every and --aged are for update: leave them out");
+	if (updates && (files.reread || files.hold || files.small_files != files::FilesOptions().small_files))
+		throw Error("--small-files, --reread and --hold are for fragment: leave them out");
+	if (!updates && (files.sync_every > 1 || files.warm_up || files.ways.aged))
+		throw Error("--sync-every, --warm-up and --aged are for update: leave them out");
 }
 
 void run(FilesFlags flags)
 {
 	require_writable_folder("--out", flags.files.out);
 	flags.files.file_bytes = flags.size_mib << 20;
-	flags.files.aged = double(flags.aged_percent) / 100;
 	flags.files.ways = flags.layer.ways;
 	require_job(flags.files);
 	if (flags.machine.seed)

@@ -12,6 +12,7 @@
 #include "session/controller.hpp"
 #include "session/machine/ledger_text.hpp"
 #include "session/nvme/queue_table.hpp"
+#include "slc_log_size.h"
 
 namespace hz::cli {
 
@@ -83,17 +84,10 @@ void print_superblocks(const hz_device_config &config)
 		    shape.superblock_sectors * HZ_SECTOR_BYTES / 1048576.0, shape.superblock_planes, shape.planes, shape.slc_superblocks);
 }
 
-// Size of the map: on flash, or in RAM.
-void print_map(const hz_device_config &config)
+// Size of the map of sectors: on flash, or in RAM.
+void print_map_of_sectors(const hz_device_config &config, const hz_shape &shape, uint64_t zones)
 {
-	hz_shape shape;
-	hz_namespace_shape(&config, 0, &shape);
-	if (config.l2p_kind == HZ_L2P_KIND_ZONE) {
-		std::printf("map              %u entries of %d bytes, %.1f KiB in RAM: one for each zone\n", shape.zones,
-			    HZ_ZONE_ENTRY_BYTES, shape.zones * HZ_ZONE_ENTRY_BYTES / 1024.0);
-		return;
-	}
-	const uint64_t entries = shape.zones * shape.zone_capacity_sectors;
+	const uint64_t entries = zones * shape.zone_capacity_sectors;
 	std::printf("map              %lu entries of %d bytes, %.1f MiB", static_cast<unsigned long>(entries), HZ_MAP_ENTRY_BYTES,
 		    static_cast<double>(entries * HZ_MAP_ENTRY_BYTES) / 1048576);
 	if (!config.l2p_cache_bytes) {
@@ -101,8 +95,20 @@ void print_map(const hz_device_config &config)
 		return;
 	}
 	std::printf(" in %lu table pages on flash\nmap in RAM       cache %.1f KiB (%u entries), log %u entries\n",
-		    static_cast<unsigned long>(shape.zones) * shape.map_pages_per_zone, config.l2p_cache_bytes / 1024.0,
+		    static_cast<unsigned long>(zones) * shape.map_pages_per_zone, config.l2p_cache_bytes / 1024.0,
 		    config.l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, config.l2p_log_entries);
+}
+
+// Of each of the device's maps.
+void print_map(const hz_device_config &config)
+{
+	hz_shape shape;
+	hz_namespace_shape(&config, 0, &shape);
+	if (config.l2p_kind == HZ_L2P_KIND_ZONE)
+		std::printf("map              %u entries of %d bytes, %.1f KiB in RAM: one for each zone\n", shape.zones,
+			    HZ_ZONE_ENTRY_BYTES, shape.zones * HZ_ZONE_ENTRY_BYTES / 1024.0);
+	if (const uint32_t zones = hz_zones_of_sectors(&config, &shape))
+		print_map_of_sectors(config, shape, zones);
 }
 
 void print_memory(const hz_memory_ledger &ledger, bool whole)

@@ -115,6 +115,10 @@ void LayerFlags::add_to(CLI::App &command)
 		"Keep the blocks last read or written in host memory, as the page cache of a kernel does: 4 KiB to 64 GiB. Default: none, each "
 		"read goes to the device. E.g. --page-cache 64MiB",
 		[this](const std::string &text) { return take_page_cache(text, ways.page_cache); });
+	add_count(
+		command, "--aged", ways.aged, 1, 95,
+		"First age an empty device: make files of 128 KiB and remove every second one, until files have this percentage of the space, "
+		"the file that `files update` writes included. Default: none. E.g. --aged 50");
 	add_flag(command, "--copy-offload", ways.copy_offload, "On zones: the device itself moves what is cleaned (NVMe Copy)");
 }
 

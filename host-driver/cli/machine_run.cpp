@@ -300,6 +300,7 @@ replay::ThreadOptions MachineRun::thread_options(size_t thread, uint64_t start_n
 	options.start_ns = start_ns;
 	options.queue_depth = plan_.threads[thread].queue_depth;
 	options.verify = workload_.verify;
+	options.accept_unreadable = workload_.accept_unreadable;
 	options.ahead = may_place_ahead() ? std::min(workload_.ahead, room_ahead(workload_, machine_.config(), options.queue_depth)) : 0;
 	return options;
 }

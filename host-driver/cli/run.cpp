@@ -193,7 +193,9 @@ void prepare_outputs(const RunFlags &flags, const MachineOptions &machine)
 void run_as_recorded(const RunFlags &flags)
 {
 	flags.check_as_recorded();
-	const fabrics::Recording recording = fabrics::read_recording(flags.trace);
+	fabrics::Recording recording = fabrics::read_recording(flags.trace);
+	if (flags.max_ops)
+		recording.cut(flags.max_ops);
 	const MachineOptions machine = flags.machine_options();
 	std::printf("%s, recorded on %s with %u workers, on %s: %zu commands, %u workers\n", flags.trace.c_str(),
 		    recording.head.device.c_str(), recording.head.workers, machine.config.name, recording.commands.size(),

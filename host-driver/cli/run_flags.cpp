@@ -277,7 +277,7 @@ wl::Workload RunFlags::load() const
 
 void RunFlags::check_as_recorded() const
 {
-	static const std::set<std::string> fit = {"--as-recorded", "--trace",        "--out",          "--timeline",
+	static const std::set<std::string> fit = {"--as-recorded", "--trace",        "--max-ops",      "--out",         "--timeline",
 						  "--race-check",  "--clock-jitter", "--power-cut-at", "--format-image"};
 	if (trace.empty())
 		throw Error("--as-recorded repeats a recording: name it with --trace");

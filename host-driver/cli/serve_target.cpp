@@ -196,7 +196,7 @@ void TargetFlags::apply(MachineOptions &options) const
 }
 
 ServeTarget::ServeTarget(Controller &controller, const TargetFlags &flags)
-	: controller_(controller), attached_(controller.namespaces()), server_(*flags.address),
+	: controller_(controller), server_(*flags.address),
 	  backend_(std::make_unique<fabrics::DeviceBackend>(controller, flags.lane_options(), recorder_of(flags, controller.machine()))),
 	  record_(flags.record)
 {
@@ -207,7 +207,7 @@ ServeTarget::ServeTarget(Controller &controller, const TargetFlags &flags)
 	options.service = std::to_string(address().port);
 	options.device = &config;
 	options.access = flags.access;
-	subsystem_ = std::make_shared<fabrics::Subsystem>(std::move(options), *backend_, attached_);
+	subsystem_ = std::make_shared<fabrics::Subsystem>(std::move(options), *backend_, backend_->attached());
 }
 
 ServeTarget::~ServeTarget()

@@ -63,7 +63,6 @@ public:
 
 private:
 	Controller &controller_;
-	std::vector<uint32_t> attached_; // namespaces; queried before the lanes exist, from which on all is recorded
 	fabrics::Server server_;
 	std::unique_ptr<fabrics::DeviceBackend> backend_;
 	std::shared_ptr<fabrics::Subsystem> subsystem_;

@@ -15,7 +15,9 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::nanoseconds shortest_tick = 20us, longest_tick = 1ms; // of promises, and of polls for completions
+constexpr std::chrono::nanoseconds idle_tick = 10ms;
 constexpr auto long_wait = 100ms;
+constexpr uint64_t overdue_step_ns = 10000000; // of device time in each turn, once the patience with an admin command is over
 constexpr uint64_t admin_heap_bytes = 4 << 20;
 constexpr uint64_t start_after_ns = 1000000; // the first arrival is later than all that the start did
 
@@ -77,6 +79,7 @@ uint64_t LaneOptions::shared_bytes() const { return shm_bytes_for(admin_heap_byt
 Lanes make_lanes(Controller &controller, const LaneOptions &options)
 {
 	Lanes lanes;
+	lanes.attached = controller.namespaces();
 	for (unsigned i = 1; i <= options.lanes; i++)
 		lanes.pairs.push_back(controller.create_queue(i, options.queue()));
 	lanes.now_ns = controller.log_harts().now_ns;
@@ -91,6 +94,7 @@ DeviceBackend::DeviceBackend(Controller &controller, const LaneOptions &options,
 	if (!answered_)
 		throw_errno("cannot make an eventfd");
 	Lanes made = make_lanes(controller, options);
+	attached_ = std::move(made.attached);
 	for (auto &pair : made.pairs) {
 		lanes_.emplace_back();
 		lanes_.back().pair = std::move(pair);
@@ -115,21 +119,22 @@ void DeviceBackend::stop_admin()
 
 void DeviceBackend::admin(JobPtr job) { admin_asked_.push_back(std::move(job)); }
 
-bool DeviceBackend::time_stands() const
+bool DeviceBackend::nothing_under_way() const
 {
 	return std::none_of(lanes_.begin(), lanes_.end(),
-			    [](const Lane &lane) { return lane.pair->outstanding() || lane.pair->is_open() || !lane.completed.empty(); });
+			    [](const Lane &lane) { return lane.pair->outstanding() || !lane.completed.empty(); });
 }
 
 void DeviceBackend::begin_admin()
 {
-	if (admin_asked_.empty() || admin_runs_ || (virtual_clock_ && !time_stands()))
+	if (admin_asked_.empty() || admin_runs_ || (virtual_clock_ && !nothing_under_way()))
 		return;
 	const JobPtr job = admin_asked_.front();
 	admin_asked_.pop_front();
 	admin_runs_ = true;
+	admin_begun_ = admin_overdue_ = false;
 	if (record_)
-		record_->admin(stands_ns_, job->sqe, static_cast<uint32_t>(job->in.size()), job->out);
+		record_->admin(promised_ns_, job->sqe, static_cast<uint32_t>(job->in.size()), job->out);
 	{
 		std::lock_guard hold(lock_);
 		admin_waiting_.push_back(job);
@@ -140,7 +145,11 @@ void DeviceBackend::begin_admin()
 void DeviceBackend::run_admin(Job &job)
 {
 	try {
-		const AdminResult result = controller_.admin(job.sqe, job.in, job.out);
+		const auto begun = Clock::now();
+		const AdminResult result = controller_.admin(job.sqe, job.in, job.out, [this, begun] {
+			if (!admin_begun_.exchange(true) || (Clock::now() - begun > admin_patience && !admin_overdue_.exchange(true)))
+				eventfd_write(answered_.get(), 1);
+		});
 		job.answer = {result.status, result.do_not_retry, result.dw0};
 	} catch (const Error &) {
 		job.answer = {NVME_INTERNAL_ERROR, false, 0};
@@ -220,21 +229,49 @@ void DeviceBackend::hand_over(Lane &lane, Clock::time_point now)
 	while (!lane.completed.empty() && lane.completed.front().completed_ns <= at) {
 		const Completion c = lane.completed.front();
 		lane.completed.pop_front();
-		if (virtual_clock_)
-			lateness_.add(at - c.completed_ns, pacer_.transport_ns());
+		if (virtual_clock_) {
+			last_late_ns_ = at - c.completed_ns;
+			lateness_.add(last_late_ns_, pacer_.transport_ns());
+		}
 		finish(lane, c);
 	}
 }
 
-void DeviceBackend::place(Lane &lane, uint64_t arrival_ns)
+bool DeviceBackend::may_place(const Lane &lane) const
 {
 	const bool held = virtual_clock_ && (admin_runs_ || !admin_asked_.empty());
-	while (!held && !lane.waiting.empty() && lane.pair->can_acquire()) {
+	return !held && !lane.waiting.empty() && lane.pair->can_acquire();
+}
+
+// From the first command on, and before any lane places: the device sees no command of one until all take part in its time.
+void DeviceBackend::open_lanes()
+{
+	open_ |= virtual_clock_ && std::any_of(lanes_.begin(), lanes_.end(), [this](const Lane &lane) { return may_place(lane); });
+	for (Lane &lane : lanes_)
+		if (open_ && lane.used && !lane.pair->is_open()) {
+			lane.pair->open();
+			delay_.maybe();
+		}
+}
+
+void DeviceBackend::close_lanes()
+{
+	for (Lane &lane : lanes_)
+		if (lane.pair->is_open())
+			lane.pair->close();
+	open_ = false;
+}
+
+void DeviceBackend::place(Lane &lane, uint64_t arrival_ns)
+{
+	while (may_place(lane)) {
 		const JobPtr job = lane.waiting.front();
 		lane.waiting.pop_front();
 		const uint16_t cid = *lane.pair->acquire();
 		const auto out = given(*job);
 		std::copy(out.begin(), out.end(), lane.pair->data(cid).begin());
+		if (job->sqe.opcode == NVME_IO_ZONE_MGMT_RECV || job->sqe.opcode == NVME_IO_MGMT_RECEIVE) // the device may fill a part
+			std::fill_n(lane.pair->data(cid).begin(), job->in.size(), std::byte{0});
 		lane.under_way[cid] = job;
 		const uint64_t arrives = lane.pair->submit(cid, job->sqe, arrival_ns, std::max(out.size(), job->in.size()));
 		if (record_)
@@ -243,28 +280,39 @@ void DeviceBackend::place(Lane &lane, uint64_t arrival_ns)
 	}
 }
 
-// A queue that has nothing to do leaves device time only when its end is no news to the device: no other queue's arrival is moved by it.
-void DeviceBackend::promise(Lane &lane, uint64_t horizon_ns)
+void DeviceBackend::ring_real(Lane &lane)
 {
-	QueuePair &pair = *lane.pair;
-	if (!virtual_clock_) {
-		if (std::exchange(lane.news, false))
-			pair.promise_nothing_more();
-		return;
-	}
-	if (!pair.is_open())
-		return;
-	pair.promise_until(horizon_ns);
-	if (pair.outstanding() || pair.next_arrival_ns() > horizon_ns)
-		return;
-	pair.close();
-	stands_ns_ = horizon_ns;
+	if (std::exchange(lane.news, false))
+		lane.pair->promise_nothing_more();
 }
 
+void DeviceBackend::promise_all(uint64_t horizon_ns)
+{
+	Lane *last = nullptr;
+	for (Lane &lane : lanes_)
+		if (lane.pair->is_open()) {
+			lane.pair->promise_quietly(horizon_ns);
+			last = &lane;
+			delay_.maybe();
+		}
+	if (last) {
+		last->pair->ring();
+		promised_ns_ = horizon_ns;
+	}
+}
+
+// Where completions are late by much, frequent looks for them only take the device's emulation its core.
+std::chrono::nanoseconds DeviceBackend::tick() const
+{
+	return std::clamp(pacer_.wall_for(std::max(pacer_.transport_ns() / 4, last_late_ns_ / 16)), shortest_tick, longest_tick);
+}
+
+// The device, when no command is under way, still has work in the background.
 std::chrono::nanoseconds DeviceBackend::next_turn(const Lane &lane, Clock::time_point now) const
 {
-	const auto tick = std::clamp(pacer_.wall_for(pacer_.transport_ns() / 4), shortest_tick, longest_tick);
-	auto next = lane.pair->outstanding() || lane.pair->is_open() ? tick : no_hurry;
+	auto next = lane.pair->outstanding() || (admin_runs_ && lane.pair->is_open()) ? tick()
+		    : lane.pair->is_open()                                            ? idle_tick
+										      : no_hurry;
 	if (!lane.completed.empty()) {
 		const uint64_t at = pacer_.device_ns(now), due = lane.completed.front().completed_ns;
 		next = std::min(next, due <= at ? 0ns : pacer_.wall_for(due - at));
@@ -272,28 +320,35 @@ std::chrono::nanoseconds DeviceBackend::next_turn(const Lane &lane, Clock::time_
 	return next;
 }
 
-// All queues place commands and open before the first promise: until then device time stands before
-// this turn's arrivals.
+// All queues open and place commands before the first promise: until then device time stands before this turn's arrivals. It also stands
+// until the device has begun with an admin command.
 std::chrono::nanoseconds DeviceBackend::turn()
 {
 	take_admin_answers();
+	if (admin_runs_ && admin_overdue_)
+		pacer_.skip(overdue_step_ns);
 	const auto now = Clock::now();
 	reap(now);
 	for (Lane &lane : lanes_)
 		hand_over(lane, now);
-	const uint64_t arrival_ns = pacer_.arrival_ns(now);
-	for (Lane &lane : lanes_) {
-		place(lane, arrival_ns);
-		if (virtual_clock_ && lane.pair->outstanding() && !lane.pair->is_open())
-			lane.pair->open(arrival_ns);
-	}
-	auto next = no_hurry;
-	for (Lane &lane : lanes_) {
-		promise(lane, arrival_ns);
-		next = std::min(next, next_turn(lane, now));
-	}
+	if (!awaits_begin())
+		place_all(pacer_.arrival_ns(now));
 	begin_admin();
+	auto next = no_hurry;
+	for (const Lane &lane : lanes_)
+		next = std::min(next, next_turn(lane, now));
 	return next;
+}
+
+void DeviceBackend::place_all(uint64_t arrival_ns)
+{
+	open_lanes();
+	for (Lane &lane : lanes_)
+		place(lane, arrival_ns);
+	if (virtual_clock_)
+		return promise_all(arrival_ns);
+	for (Lane &lane : lanes_)
+		ring_real(lane);
 }
 
 std::string DeviceBackend::end()
@@ -301,9 +356,10 @@ std::string DeviceBackend::end()
 	admin_asked_.clear();
 	for (Lane &lane : lanes_)
 		lane.waiting.clear();
-	while (!time_stands())
-		std::this_thread::sleep_for(std::min(turn(), longest_tick)); // the turn that stops time is not urgent
+	while (!nothing_under_way() || admin_runs_)
+		std::this_thread::sleep_for(std::min(turn(), longest_tick));
 	stop_admin();
+	close_lanes();
 	if (!record_)
 		return "";
 	record_->end();

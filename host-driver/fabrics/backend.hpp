@@ -6,11 +6,14 @@
 // device time plus the modelled transport; until then, and no further, the queues promise device
 // time; a completion is handed over at its time. A later one is late, because the emulation is
 // slower than the modelled device, and is counted. An admin command waits until the earlier I/O
-// commands have ended and device time stands, and later ones wait for it: a recording repeats it in
-// its place.
+// commands have ended, and later ones wait for it. From the first I/O command on all lanes of hosts
+// take part in device time, busy or idle: the device never gets ahead of a command that may still
+// come, and the doorbell of an admin command has a time, that of the last promise. So a recording
+// repeats both in their places.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -23,6 +26,7 @@
 #include "fabrics/connection.hpp"
 #include "fabrics/record.hpp"
 #include "session/controller.hpp"
+#include "session/machine/test_delay.hpp"
 
 namespace hz::fabrics {
 
@@ -40,6 +44,8 @@ class Backend {
 public:
 	virtual ~Backend() = default;
 	virtual unsigned lanes() const = 0;
+	// A host's queue is on this lane from now on.
+	virtual void use(unsigned lane) = 0;
 	virtual void admin(JobPtr job) = 0;
 	virtual void io(unsigned lane, JobPtr job) = 0;
 	// True: the device has not begun with it, and never will; `done` is not called.
@@ -64,6 +70,8 @@ public:
 	uint64_t arrival_ns(Clock::time_point wall);
 	std::chrono::nanoseconds wall_for(uint64_t device_ns) const;
 	uint64_t transport_ns() const { return transport_ns_; }
+	// Device time is so much later from now on.
+	void skip(uint64_t device_ns) { origin_ns_ += device_ns; }
 
 private:
 	uint64_t origin_ns_, transport_ns_, last_arrival_ns_ = 0;
@@ -79,6 +87,9 @@ struct Lateness {
 // "1234 commands, 3 % of them late …", or empty for none.
 std::string lateness_text(const Lateness &lateness);
 
+// Of wall time, with an admin command that needs more device time than it gets.
+constexpr std::chrono::seconds admin_patience{10};
+
 struct LaneOptions {
 	unsigned lanes = 8, depth = 128;
 	uint64_t transport_ns = 20000;
@@ -87,10 +98,12 @@ struct LaneOptions {
 	// Region size for all of them.
 	uint64_t shared_bytes() const;
 };
-// The lanes' queue pairs, with ids from 1 on, and device time after their creation. A repeat of a
-// recording begins in the same way, so that the harts' caches are equal.
+// The lanes' queue pairs, with ids from 1 on, the device's namespaces, and device time after all that.
+// A repeat of a recording begins with the same admin commands, so that the harts' caches are equal: what
+// else a target asks before its first command would make the first commands differ.
 struct Lanes {
 	std::vector<std::unique_ptr<QueuePair>> pairs;
+	std::vector<uint32_t> attached;
 	uint64_t now_ns;
 };
 Lanes make_lanes(Controller &controller, const LaneOptions &options);
@@ -102,7 +115,10 @@ public:
 	// The queue pairs stay until the controller is shut down.
 	~DeviceBackend() override;
 
+	// The namespaces that are attached at the start.
+	const std::vector<uint32_t> &attached() const { return attached_; }
 	unsigned lanes() const override { return static_cast<unsigned>(lanes_.size()); }
+	void use(unsigned lane) override { lanes_[lane].used = true; }
 	void admin(JobPtr job) override;
 	void io(unsigned lane, JobPtr job) override;
 	bool withdraw(unsigned lane, const JobPtr &job) override;
@@ -120,9 +136,11 @@ private:
 		std::deque<JobPtr> waiting;
 		std::vector<JobPtr> under_way;    // by command id
 		std::deque<Completion> completed; // not yet handed over
-		bool news = false;                // since the last promise
+		bool news = false;                // since the last promise, under the real clock
+		bool used = false;                // by a host, at some time
 	};
-	bool time_stands() const;
+	bool nothing_under_way() const;
+	bool awaits_begin() const { return admin_runs_ && !admin_begun_; }
 	void begin_admin();
 	void take_admin_answers();
 	void serve_admin();
@@ -131,22 +149,34 @@ private:
 	void reap(Clock::time_point now);
 	void hand_over(Lane &lane, Clock::time_point now);
 	void finish(Lane &lane, const Completion &completion);
+	bool may_place(const Lane &lane) const;
+	void place_all(uint64_t arrival_ns);
+	void open_lanes();
+	void close_lanes();
 	void place(Lane &lane, uint64_t arrival_ns);
-	void promise(Lane &lane, uint64_t horizon_ns);
+	void promise_all(uint64_t horizon_ns);
+	void ring_real(Lane &lane);
+	std::chrono::nanoseconds tick() const;
 	std::chrono::nanoseconds next_turn(const Lane &lane, Clock::time_point now) const;
 
 	Controller &controller_;
 	bool virtual_clock_;
 	std::vector<Lane> lanes_;
+	std::vector<uint32_t> attached_;
 	std::unique_ptr<Recorder> record_;
 	Pacer pacer_;
 	Lateness lateness_;
+	uint64_t last_late_ns_ = 0; // of the last completion
+	TestDelay delay_;
 	Clock::time_point moved_; // when the device last completed a command, or had none
 	Descriptor answered_;
 	std::deque<JobPtr> admin_asked_; // not yet begun with
 	bool admin_runs_ = false;
-	uint64_t stands_ns_ = 0; // device time when the last lane left it
-	std::mutex lock_;        // the three below
+	std::atomic<bool> admin_begun_{false};   // the device has its doorbell
+	std::atomic<bool> admin_overdue_{false}; // … for long: device time is paced no longer
+	bool open_ = false;                      // all used lanes are
+	uint64_t promised_ns_ = 0;               // of all open lanes
+	std::mutex lock_;                        // the three below
 	std::condition_variable asked_;
 	std::deque<JobPtr> admin_waiting_, admin_answered_;
 	bool ending_ = false;

@@ -134,22 +134,24 @@ unsigned Subsystem::take_lane()
 {
 	const auto least = std::min_element(lane_queues_.begin(), lane_queues_.end());
 	(*least)++;
-	return static_cast<unsigned>(least - lane_queues_.begin());
+	const auto lane = static_cast<unsigned>(least - lane_queues_.begin());
+	backend_.use(lane);
+	return lane;
 }
 
 void Subsystem::leave_lane(unsigned lane) { lane_queues_[lane]--; }
 void Subsystem::forget(uint16_t cntlid) { controllers_.erase(cntlid); }
 
-void Subsystem::renew_exports()
+void Subsystem::renew_exports(std::function<void()> then)
 {
 	auto job = std::make_shared<Job>();
 	job->sqe.opcode = NVME_ADMIN_IDENTIFY;
 	job->sqe.cdw10 = NVME_CNS_ACTIVE_NAMESPACES;
 	job->in.resize(4096);
-	job->done = [weak = weak_from_this()](Job &answered) {
+	job->done = [weak = weak_from_this(), then = std::move(then)](Job &answered) {
 		const auto self = weak.lock();
 		if (!self || answered.answer.status)
-			return;
+			return then();
 		std::vector<uint32_t> attached;
 		for (size_t at = 0; at < answered.in.size(); at += 4)
 			if (const auto nsid = read_record<uint32_t>(answered.in, at))
@@ -163,6 +165,7 @@ void Subsystem::renew_exports()
 			after.insert(one.nsid);
 		std::set_symmetric_difference(before.begin(), before.end(), after.begin(), after.end(),
 					      std::inserter(changed, changed.end()));
+		then();
 		const auto all = self->controllers_;
 		for (const auto &[id, controller] : all)
 			controller->notify(changed);

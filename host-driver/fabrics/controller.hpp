@@ -41,6 +41,7 @@ public:
 	// authenticate in time.
 	void look_for_silence(Clock::time_point now);
 	size_t controllers() const { return controllers_.size(); }
+	bool has_controller(uint16_t cntlid) const { return controllers_.count(cntlid) != 0; }
 
 	const SubsystemOptions &options() const { return options_; }
 	Backend &backend() { return backend_; }
@@ -49,8 +50,8 @@ public:
 	unsigned take_lane();
 	void leave_lane(unsigned lane);
 	void forget(uint16_t cntlid);
-	// A command has changed the list of namespaces: reads it again and notifies all hosts.
-	void renew_exports();
+	// A command has changed the list of namespaces: reads it again, calls `then`, and notifies all hosts.
+	void renew_exports(std::function<void()> then);
 	Bytes discovery_log() const;
 
 private:
@@ -137,7 +138,9 @@ private:
 	void hold_event_request(const ExchangePtr &exchange);
 	void send_events();
 	void abort(const ExchangePtr &exchange);
+	void send_to_device(const ExchangePtr &exchange, uint32_t bytes, std::function<void(Job &)> done);
 	void pass(const ExchangePtr &exchange, uint32_t bytes, Edit edit = {});
+	void name_controllers(Bytes &out) const;
 	void change_namespaces(const ExchangePtr &exchange);
 	void format(const ExchangePtr &exchange);
 

@@ -34,8 +34,13 @@ uint64_t log_offset(const nvme_sqe &sqe) { return sqe.cdw12 | uint64_t(sqe.cdw13
 
 void put_unique(uint8_t (&field)[8], uint64_t unique) { std::memcpy(field, &unique, sizeof(field)); }
 
+// Feature 1Eh: how many types of events the data have.
+uint32_t event_types(const nvme_sqe &sqe) { return (sqe.cdw10 & 0xff) == NVME_FEAT_FDP_EVENTS ? sqe.cdw11 >> 16 & 0xff : 0; }
+
 uint32_t out_bytes(const nvme_sqe &sqe)
 {
+	if (sqe.opcode == NVME_ADMIN_SET_FEATURES)
+		return event_types(sqe);
 	const bool creates = sqe.opcode == NVME_ADMIN_NAMESPACE_MANAGEMENT && (sqe.cdw10 & 0xf) == create_namespace;
 	return creates || sqe.opcode == NVME_ADMIN_NAMESPACE_ATTACHMENT ? page_bytes : 0;
 }
@@ -67,8 +72,8 @@ void HostController::admin(const ExchangePtr &exchange)
 	pass(exchange, exchange->direction == Direction::to_host ? exchange->length : 0);
 }
 
-// bytes: that the device returns. The edit sees an answer that succeeded.
-void HostController::pass(const ExchangePtr &exchange, uint32_t bytes, Edit edit)
+// bytes: that the device returns.
+void HostController::send_to_device(const ExchangePtr &exchange, uint32_t bytes, std::function<void(Job &)> done)
 {
 	const auto subsystem = subsystem_.lock();
 	if (exchange->direction == Direction::to_host ? exchange->length < bytes : exchange->out.size() < out_bytes(exchange->sqe))
@@ -81,13 +86,35 @@ void HostController::pass(const ExchangePtr &exchange, uint32_t bytes, Edit edit
 		job->sqe.nsid = one->device_nsid;
 	job->out = exchange->out;
 	if (exchange->direction == Direction::to_host)
-		job->in.resize(bytes & ~3u);
-	job->done = [weak = weak_from_this(), exchange, edit](Job &done) {
+		job->in.resize((bytes + 3) & ~3u);
+	job->done = std::move(done);
+	subsystem->backend().admin(std::move(job));
+}
+
+// The edit sees an answer that succeeded.
+void HostController::pass(const ExchangePtr &exchange, uint32_t bytes, Edit edit)
+{
+	send_to_device(exchange, bytes, [weak = weak_from_this(), exchange, edit, bytes](Job &done) {
+		done.in.resize(std::min<size_t>(done.in.size(), bytes));
 		if (const auto self = weak.lock(); self && edit && !done.answer.status)
 			edit(*self, *exchange, done.answer, done.in);
 		reply(exchange, done.answer, done.in);
-	};
-	subsystem->backend().admin(std::move(job));
+	});
+}
+
+// Hosts name their controllers by the ids that they have here. The device has one for all of them; an empty list is refused by it.
+void HostController::name_controllers(Bytes &out) const
+{
+	const auto subsystem = subsystem_.lock();
+	if (out.size() < page_bytes)
+		return;
+	const auto given = read_record<nvme_controller_list>(out);
+	const size_t count = std::min(size_t(given.count), std::size(given.id));
+	const bool known = std::all_of(given.id, given.id + count, [&](uint16_t id) { return subsystem->has_controller(id); });
+	nvme_controller_list list{};
+	list.count = known && count;
+	list.id[0] = NVME_HZ_CONTROLLER_ID;
+	write_record(std::span(out), list);
 }
 
 // One of the two exports of a split namespace cannot be removed alone.
@@ -96,9 +123,16 @@ void HostController::change_namespaces(const ExchangePtr &exchange)
 	const Export *one = subsystem_.lock()->exports().find(exchange->sqe.nsid);
 	if (one && one->split && !one->zoned)
 		return refuse(exchange, NVME_INVALID_NAMESPACE);
-	pass(exchange, 0, [](HostController &self, const Exchange &, Answer &, Bytes &) {
-		if (const auto subsystem = self.subsystem_.lock())
-			subsystem->renew_exports();
+	if (exchange->sqe.opcode == NVME_ADMIN_NAMESPACE_ATTACHMENT)
+		name_controllers(exchange->out);
+	send_to_device(exchange, 0, [weak = subsystem_, exchange](Job &done) {
+		const auto subsystem = weak.lock();
+		const auto answer = [exchange, given = done.answer] { reply(exchange, given, {}); };
+		// The host may use the namespace when it has the answer. A device that did not answer may have changed it, too.
+		if (subsystem && (!done.answer.status || done.answer.status == NVME_INTERNAL_ERROR))
+			subsystem->renew_exports(answer);
+		else
+			answer();
 	});
 }
 
@@ -313,7 +347,7 @@ void HostController::get_features(const ExchangePtr &exchange)
 	}
 	if (discovery_)
 		return refuse(exchange, NVME_INVALID_FIELD);
-	pass(exchange, 0);
+	pass(exchange, event_types(exchange->sqe) * sizeof(nvme_fdp_event_choice));
 }
 
 void HostController::hold_event_request(const ExchangePtr &exchange)

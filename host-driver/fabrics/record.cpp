@@ -322,6 +322,22 @@ void Recorder::end()
 		throw_errno("--record cannot write " + path_.string());
 }
 
+void Recording::cut(uint64_t count)
+{
+	std::vector<uint64_t> kept(head.lanes + 1);
+	uint64_t seen = 0;
+	size_t end = 0;
+	for (; end < commands.size() && (!commands[end].lane || seen < count); end++) {
+		kept[commands[end].lane]++;
+		seen += commands[end].lane != 0;
+	}
+	if (end == commands.size())
+		return;
+	commands.resize(end);
+	std::erase_if(completions, [&](const RecordedCompletion &c) { return c.command >= kept[c.lane]; });
+	digest.clear();
+}
+
 Recording read_recording(const std::string &file)
 {
 	try {

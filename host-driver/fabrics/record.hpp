@@ -108,6 +108,9 @@ struct Recording {
 	std::vector<RecordedCommand> commands;       // in the order of placement
 	std::vector<RecordedCompletion> completions; // in the order of hand-over
 	std::string digest;                          // empty: the recording was cut off
+
+	// Drops all but the first I/O commands, and their completions.
+	void cut(uint64_t count);
 };
 // The file may be compressed. Throws Error "file:line: …".
 Recording read_recording(const std::string &file);

@@ -3,12 +3,15 @@
 #include "fabrics/repeat.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "fabrics/backend.hpp"
 #include "session/machine/error.hpp"
+#include "session/machine/test_delay.hpp"
 
 namespace hz::fabrics {
 
@@ -64,6 +67,16 @@ std::string difference(const RecordedCompletion &now, const RecordedCompletion &
 
 } // namespace
 
+// A command for all namespaces is counted at the first.
+res::QueueAccount &Repeat::Lane::account(const nvme_sqe &sqe)
+{
+	const uint32_t nsid = sqe.nsid == NVME_NSID_ALL ? 1 : sqe.nsid;
+	res::QueueAccount &account = accounts[nsid];
+	account.qid = pair->qid();
+	account.nsid = nsid;
+	return account;
+}
+
 uint64_t Repeat::shared_bytes(const RecordHead &head) { return lane_options(head).shared_bytes(); }
 
 Repeat::Repeat(Controller &controller, const Recording &recording) : controller_(controller), recording_(recording)
@@ -72,7 +85,6 @@ Repeat::Repeat(Controller &controller, const Recording &recording) : controller_
 	for (auto &pair : made.pairs) {
 		lanes_.emplace_back();
 		lanes_.back().number.resize(pair->depth());
-		lanes_.back().account.qid = pair->qid();
 		lanes_.back().pair = std::move(pair);
 	}
 	for (const RecordedCommand &command : recording.commands)
@@ -84,11 +96,17 @@ Repeat::Repeat(Controller &controller, const Recording &recording) : controller_
 		lanes_[done.lane - 1].recorded[done.command] = &done;
 }
 
-// Arrival of a command that waited for a slot: not before the effects of the completion that freed
-// it.
+// As the device saw it: if the lane took part in time later than the command arrived, then.
+uint64_t Repeat::recorded_arrival(const Lane &lane) const
+{
+	const RecordedCompletion *then = lane.recorded[lane.placed];
+	return std::max(lane.commands[lane.placed]->arrival_ns, then ? then->arrival_ns : 0);
+}
+
+// Not before what was promised. Of a command that waited for a slot: not before the effects of the completion that freed it.
 uint64_t Repeat::arrival_of(const Lane &lane) const
 {
-	const uint64_t recorded = lane.commands[lane.placed]->arrival_ns;
+	const uint64_t recorded = std::max(recorded_arrival(lane), lane.promised_ns);
 	const size_t slots = lane.pair->depth() - 1;
 	if (lane.placed < slots)
 		return recorded;
@@ -104,11 +122,12 @@ void Repeat::place(Lane &lane)
 		const RecordedCommand &command = *lane.commands[lane.placed];
 		const uint64_t arrival = arrival_of(lane);
 		const uint16_t cid = *pair.acquire();
-		lane.moved += arrival != command.arrival_ns;
+		lane.moved += arrival != recorded_arrival(lane);
 		std::copy(command.ranges.begin(), command.ranges.end(), pair.data(cid).begin());
 		lane.number[cid] = lane.placed++;
-		lane.account.submitted++;
-		lane.account.first_arrival_ns = std::min(lane.account.first_arrival_ns, arrival);
+		res::QueueAccount &account = lane.account(command.sqe);
+		account.submitted++;
+		account.first_arrival_ns = std::min(account.first_arrival_ns, arrival);
 		pair.submit(cid, command.sqe, arrival);
 	}
 }
@@ -117,32 +136,35 @@ void Repeat::note(Lane &lane, const Completion &c)
 {
 	const uint64_t number = lane.number[c.cid];
 	const nvme_sqe &sqe = lane.commands[number]->sqe;
-	res::KindAccount &kind = lane.account.of(account_of(sqe.opcode));
+	res::QueueAccount &account = lane.account(sqe);
+	res::KindAccount &kind = account.of(account_of(sqe.opcode));
 	lane.done.push_back({lane.pair->qid(), number, c.arrival_ns, c.completed_ns, c.result, c.status});
-	lane.account.digest.u16(static_cast<uint16_t>(lane.pair->qid())); // as that of any run (docs/reference/results.md)
-	lane.account.digest.u16(c.cid);
-	lane.account.digest.u16(c.status);
-	lane.account.digest.u64(c.latency_ns());
-	lane.account.completed++;
-	lane.account.appends += sqe.opcode == NVME_IO_ZONE_APPEND && !c.status;
-	lane.account.last_completion_ns = std::max(lane.account.last_completion_ns, c.completed_ns);
+	account.digest.u16(static_cast<uint16_t>(lane.pair->qid())); // as that of any run (docs/reference/results.md)
+	account.digest.u16(c.cid);
+	account.digest.u16(c.status);
+	account.digest.u64(c.latency_ns());
+	account.completed++;
+	account.appends += sqe.opcode == NVME_IO_ZONE_APPEND && !c.status;
+	account.last_completion_ns = std::max(account.last_completion_ns, c.completed_ns);
 	if (c.status) {
 		kind.errors++;
-		lane.account.errors[c.status]++;
+		account.errors[c.status]++;
 		return;
 	}
 	kind.ops++;
 	kind.bytes += counted_bytes(sqe);
 	kind.latency.add(c.latency_ns());
-	lane.account.series.add(c.completed_ns, c.latency_ns());
+	account.series.add(c.completed_ns, c.latency_ns());
 }
 
-// The last completion is published together with the end of device time: a promise of nothing more
-// would let it run on.
-void Repeat::run_lane(Lane &lane, uint64_t stands_ns)
+// A lane that is done leaves device time; the last one holds it at the end of the part. Its last completion is published together with that: a
+// promise of nothing more would let device time run on.
+void Repeat::run_lane(Lane &lane)
 {
 	QueuePair &pair = *lane.pair;
+	TestDelay delay;
 	for (;;) {
+		delay.maybe();
 		const bool all = lane.placed == lane.until;
 		for (const Completion &c : pair.wait(all ? pair.outstanding() : 1)) {
 			note(lane, c);
@@ -153,31 +175,58 @@ void Repeat::run_lane(Lane &lane, uint64_t stands_ns)
 			break;
 		pair.promise_nothing_more();
 	}
-	pair.promise_until(std::max(stands_ns, pair.next_arrival_ns()));
-	pair.close();
+	if (--busy_ || until_ns_ == UINT64_MAX)
+		pair.close();
+	else
+		promise(lane, until_ns_);
 }
 
-// All lanes are open before the first of them promises.
-void Repeat::run_part(uint64_t stands_ns, const std::function<void()> &abort)
+// Of a lane without commands: on a slower device not before the effects of its last completion.
+void Repeat::promise(Lane &lane, uint64_t horizon_ns)
 {
-	std::mutex lock;
-	std::exception_ptr failed;
-	std::vector<std::thread> threads;
+	lane.promised_ns = std::max(horizon_ns, lane.pair->next_arrival_ns());
+	lane.pair->promise_until(lane.promised_ns);
+}
+
+// Lanes that have commands in this part. All are open before the first of them promises, and before the device can see a command of one: else
+// device time would go on to that command, on a busy host, before the other lanes take part in it. Until then the lane that holds it does so.
+std::vector<Repeat::Lane *> Repeat::begin_part()
+{
+	TestDelay delay;
 	std::vector<Lane *> busy;
 	for (Lane &lane : lanes_)
 		if (lane.placed < lane.until)
 			busy.push_back(&lane);
-	for (Lane *lane : busy) {
-		const uint64_t first_ns = lane->commands[lane->placed]->arrival_ns;
-		place(*lane);
-		lane->pair->open(first_ns);
-	}
 	for (Lane *lane : busy)
+		if (!lane->pair->is_open()) {
+			lane->pair->open();
+			delay.maybe();
+		}
+	for (Lane *lane : busy)
+		place(*lane);
+	for (Lane &lane : lanes_)
+		if (!busy.empty() && lane.pair->is_open() && !lane.pair->outstanding())
+			lane.pair->close();
+	busy_ = busy.size();
+	for (Lane *lane : busy) {
 		lane->pair->promise_nothing_more();
+		delay.maybe();
+	}
+	return busy;
+}
+
+void Repeat::run_part(const std::function<void()> &abort)
+{
+	std::mutex lock;
+	std::exception_ptr failed;
+	std::vector<std::thread> threads;
+	const std::vector<Lane *> busy = begin_part();
+	if (busy.empty())
+		hold(until_ns_);
 	for (Lane *lane : busy)
 		threads.emplace_back([&, lane] {
 			try {
-				run_lane(*lane, stands_ns);
+				run_lane(*lane);
 			} catch (...) {
 				std::lock_guard hold(lock);
 				if (!failed)
@@ -190,23 +239,64 @@ void Repeat::run_part(uint64_t stands_ns, const std::function<void()> &abort)
 		std::rethrow_exception(failed);
 }
 
-void Repeat::run_admin(const RecordedCommand &command)
+void Repeat::hold(uint64_t horizon_ns)
 {
-	std::vector<std::byte> in(command.in_bytes);
-	controller_.admin(command.sqe, in, command.ranges);
+	for (Lane &lane : lanes_)
+		if (lane.pair->is_open())
+			promise(lane, horizon_ns);
 }
 
+// Device time stands at the command's doorbell, and then may go on to the next one of the recording, by which it had answered. Another device
+// may need longer: then nothing holds device time until its answer.
+void Repeat::run_admin(const RecordedCommand &command, uint64_t next_ns)
+{
+	std::vector<std::byte> in(command.in_bytes);
+	const auto begun = std::chrono::steady_clock::now();
+	bool promised = false;
+	controller_.admin(command.sqe, in, command.ranges, [&] {
+		if (!std::exchange(promised, true))
+			hold(next_ns);
+		else if (std::chrono::steady_clock::now() - begun > admin_patience)
+			close_lanes();
+	});
+}
+
+void Repeat::close_lanes()
+{
+	for (Lane &lane : lanes_)
+		if (lane.pair->is_open())
+			lane.pair->close();
+}
+
+// Of the commands from there on the earliest arrival, or UINT64_MAX.
+uint64_t Repeat::next_ns(size_t from) const
+{
+	uint64_t next_ns = UINT64_MAX;
+	for (size_t i = from; i < recording_.commands.size(); i++) {
+		next_ns = std::min(next_ns, recording_.commands[i].arrival_ns);
+		if (!recording_.commands[i].lane)
+			break;
+	}
+	return next_ns;
+}
+
+// A part ends with an admin command. Before the first I/O command no lane takes part in device time, and an admin command arrives at 0.
 void Repeat::run(const std::function<void()> &abort)
 {
-	for (const RecordedCommand &command : recording_.commands) {
-		if (command.lane) {
-			lanes_[command.lane - 1].until++;
+	const auto &commands = recording_.commands;
+	for (size_t i = 0; i < commands.size(); i++) {
+		if (commands[i].lane) {
+			lanes_[commands[i].lane - 1].until++;
 			continue;
 		}
-		run_part(command.arrival_ns, abort);
-		run_admin(command);
+		until_ns_ = commands[i].arrival_ns;
+		if (until_ns_)
+			run_part(abort);
+		run_admin(commands[i], next_ns(i + 1));
 	}
-	run_part(0, abort);
+	until_ns_ = UINT64_MAX;
+	run_part(abort);
+	close_lanes();
 }
 
 RepeatFigures Repeat::figures() const
@@ -237,8 +327,8 @@ std::vector<res::QueueAccount> Repeat::accounts() const
 {
 	std::vector<res::QueueAccount> all;
 	for (const Lane &lane : lanes_)
-		if (!lane.commands.empty())
-			all.push_back(lane.account);
+		for (const auto &[nsid, account] : lane.accounts)
+			all.push_back(account);
 	return all;
 }
 

@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,20 +46,30 @@ private:
 		std::vector<uint64_t> number;                     // by command id
 		size_t placed = 0, until = 0;                     // commands; until: end of this part of the recording
 		std::vector<RecordedCompletion> done;             // in the device's order
-		uint64_t moved = 0;
-		res::QueueAccount account;
+		uint64_t moved = 0, promised_ns = 0;              // promised: while it had no commands
+		std::map<uint32_t, res::QueueAccount> accounts;   // by namespace
+
+		res::QueueAccount &account(const nvme_sqe &sqe);
 	};
+	uint64_t recorded_arrival(const Lane &lane) const;
 	uint64_t arrival_of(const Lane &lane) const;
 	void place(Lane &lane);
-	void run_lane(Lane &lane, uint64_t stands_ns);
-	// stands_ns: the device time at the end of the part.
-	void run_part(uint64_t stands_ns, const std::function<void()> &abort);
-	void run_admin(const RecordedCommand &command);
+	void run_lane(Lane &lane);
+	void close_lanes();
+	std::vector<Lane *> begin_part();
+	void run_part(const std::function<void()> &abort);
+	static void promise(Lane &lane, uint64_t horizon_ns);
+	// Of the lane that is open, if any: all others are not.
+	void hold(uint64_t horizon_ns);
+	uint64_t next_ns(size_t from) const;
+	void run_admin(const RecordedCommand &command, uint64_t next_ns);
 	void note(Lane &lane, const Completion &completion);
 
 	Controller &controller_;
 	const Recording &recording_;
 	std::vector<Lane> lanes_;
+	std::atomic<size_t> busy_{0}; // lanes that have commands to go in this part
+	uint64_t until_ns_ = 0;       // end of this part in device time; UINT64_MAX: of the last one
 };
 
 } // namespace hz::fabrics

@@ -28,6 +28,8 @@ enum hartzone_flags {
 		8, /* of writes only: they may lie before the write pointer of a sequential zone; refused (0x002) where in_place is 0 */
 	HARTZONE_DEALLOCATE = 4, /* of hartzone_write_zeroes only: outside of sequential zones the blocks are deallocated */
 };
+/* A flag of writes and copies, not of appends: the reclaim unit handle that they fill, 0 to hartzone_handles() - 1. Without it: handle 0. */
+#define HARTZONE_HANDLE(number) ((unsigned)(number) << 16)
 
 typedef struct hartzone_device hartzone_device;
 typedef struct hartzone_queue hartzone_queue;
@@ -105,6 +107,17 @@ struct hartzone_in_place {
 };
 int hartzone_get_in_place(hartzone_device *device, struct hartzone_in_place *in_place);
 
+/* Reclaim unit handles (flexible data placement: `fdp` in the device file); 0: writes name none, HARTZONE_HANDLE is refused. */
+int hartzone_get_handles(hartzone_device *device, uint32_t *handles);
+
+/* Zone random write areas (ZRWA; `zrwa` in the device file). */
+struct hartzone_zrwa {
+	uint32_t zones;       /* that can have one at a time; 0: none, hartzone_zone_open_zrwa is refused with 0x1b6 */
+	uint32_t blocks;      /* from the write pointer on, in which the zone is written in any order, and again */
+	uint32_t granularity; /* in blocks: the write pointer moves by multiples of it */
+};
+int hartzone_get_zrwa(hartzone_device *device, struct hartzone_zrwa *zrwa);
+
 /* A queue pair; ids 1 … 64, each open once over all processes, or HARTZONE_ANY_QUEUE for the lowest
  * free one. FTL worker (id - 1) % workers serves it. data_blocks = largest transfer, at most 128
  * (0: 32 blocks; the device's limit is max_transfer). NULL on failure. One thread at a time may
@@ -154,6 +167,10 @@ int hartzone_compare(hartzone_queue *queue, uint64_t block, uint32_t blocks, con
 /* Everything written before is durable afterwards. */
 int hartzone_flush(hartzone_queue *queue);
 int hartzone_zone_open(hartzone_queue *queue, uint64_t zone_start);
+/* Opens an empty zone with a random write area; 0x1b7: `zones` zones have one. */
+int hartzone_zone_open_zrwa(hartzone_queue *queue, uint64_t zone_start);
+/* The write pointer moves behind this block of the zone's random write area. */
+int hartzone_zone_flush_zrwa(hartzone_queue *queue, uint64_t block);
 int hartzone_zone_close(hartzone_queue *queue, uint64_t zone_start);
 int hartzone_zone_finish(hartzone_queue *queue, uint64_t zone_start);
 int hartzone_zone_reset(hartzone_queue *queue, uint64_t zone_start);

@@ -90,6 +90,7 @@ Step DirectBlocks::issue(Request &request)
 	request.think_ns = op_.think_ns;
 	request.not_before_ns = op_.not_before_ns;
 	request.fua = op_.fua;
+	request.placement = op_.verb == BlockVerb::write ? op_.placement : 0;
 	request.after_flushes = op_.after_flushes;
 	flushes_ += op_.verb == BlockVerb::flush;
 	op_.think_ns = 0;

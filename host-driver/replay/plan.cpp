@@ -132,6 +132,21 @@ void check_durable_writes(const wl::Workload &workload, const NamespaceInfo &dev
 		throw wl::WorkloadError("durable_ratio: this device refuses durable writes: give its file plp: {mode: selective}");
 }
 
+void check_placement(const wl::Workload &workload, const NamespaceInfo &device)
+{
+	uint32_t highest = 0;
+	for (const wl::ThreadSpec &t : workload.threads)
+		highest = std::max(highest, t.placement);
+	if (!highest)
+		return;
+	if (!device.handles)
+		throw wl::WorkloadError("placement: this device has no reclaim unit handles: give its file fdp: {handles: " +
+					std::to_string(highest + 1) + "}, or remove the key");
+	if (highest >= device.handles)
+		throw wl::WorkloadError("placement: " + std::to_string(highest) + " names none of this device's " +
+					std::to_string(device.handles) + " reclaim unit handles, which are counted from 0");
+}
+
 /* Keys that name zones mean nothing where there are none. */
 void refuse_zones(const wl::Workload &workload)
 {
@@ -213,6 +228,7 @@ Plan plan_of(const Group &group, const NamespaceInfo &device, bool fresh, const 
 		refuse_zones(workload);
 	check_streams(workload, device);
 	check_durable_writes(workload, device);
+	check_placement(workload, device);
 	if (workload.tailor)
 		check_tailor(workload, device);
 	Plan plan;

@@ -10,6 +10,10 @@ namespace {
 nvme_sqe with_flags(nvme_sqe sqe, const wl::Request &r)
 {
 	sqe.cdw12 |= r.fua ? NVME_RW_FUA : 0;
+	if (r.placement) {
+		sqe.cdw12 |= uint32_t(NVME_DIRECTIVE_PLACEMENT) << NVME_RW_DTYPE_SHIFT;
+		sqe.cdw13 = uint32_t(r.placement) << NVME_RW_DSPEC_SHIFT;
+	}
 	return sqe;
 }
 

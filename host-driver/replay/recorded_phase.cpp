@@ -28,7 +28,7 @@ void note_asked(res::Digest &digest, const wl::Request &r)
 {
 	digest.u16(uint16_t(r.op));
 	digest.u64(r.lba);
-	digest.u64(r.sectors | uint64_t(r.fua) << 32 | uint64_t(r.durable) << 33);
+	digest.u64(r.sectors | uint64_t(r.fua) << 32 | uint64_t(r.durable) << 33 | uint64_t(r.placement) << 34);
 	if (r.op != wl::Op::write && r.op != wl::Op::append)
 		return;
 	for (const wl::Stamp &stamp : r.stamps) {

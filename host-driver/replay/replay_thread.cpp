@@ -174,7 +174,7 @@ void ReplayThread::finish(const Completion &done)
 	} else {
 		kind.errors++;
 		account_.errors[done.status]++;
-		if (!source_.provokes(done.status))
+		if (!source_.provokes(done.status) && !(options_.accept_unreadable && done.status == NVME_UNRECOVERED_READ))
 			note_failure(done, r);
 	}
 	account_.digest.u16(uint16_t(port_.qid()));

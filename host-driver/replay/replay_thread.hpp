@@ -4,8 +4,8 @@
 #pragma once
 
 #include "replay/port.hpp"
-#include "replay/test_delay.hpp"
 #include "results/account.hpp"
+#include "session/machine/test_delay.hpp"
 
 #include <atomic>
 #include <deque>
@@ -19,7 +19,8 @@ struct ThreadOptions {
 	unsigned queue_depth = 8; /* commands under way at most */
 	unsigned ahead = 0;       /* further commands that the device gets before they arrive, if the source foresees them */
 	bool verify = true;
-	size_t most_spans = 0; /* commands to keep in the account, for a timeline */
+	bool accept_unreadable = false; // such reads count as errors, and not as failures
+	size_t most_spans = 0;          /* commands to keep in the account, for a timeline */
 };
 
 /* Arrival of a command = the later of its cause's completion + turn-around and the thread's

@@ -18,7 +18,8 @@ constexpr double width = 900, left = 170, right = 90, inner = width - left - rig
 constexpr double legend_height = 24, axis_height = 38, row_height = 20, bar_height = 14, curve_height = 260;
 constexpr double least_label = 34; // pixels of a bar with room for its value
 constexpr double ticks_wanted = 6, lowest_shown = 0.01;
-constexpr std::array colors = {"#6f9fd0", "#e0904f", "#b9c3cd", "#5a9a5a", "#a65a8d", "#8c7a4f", "#c94f4f"};
+constexpr std::array colors = {"#6f9fd0", "#e0904f", "#5a9a5a", "#a65a8d", "#8c7a4f", "#c94f4f"}; // visible inverted, too: report.css
+constexpr const char *pale = "#b9c3cd";
 
 [[gnu::format(printf, 1, 2)]] std::string svg_print(const char *format, ...)
 {
@@ -30,7 +31,7 @@ constexpr std::array colors = {"#6f9fd0", "#e0904f", "#b9c3cd", "#5a9a5a", "#a65
 	return text;
 }
 
-const char *color(size_t i) { return colors[i % colors.size()]; }
+const char *color(const Series &series, size_t i) { return series.pale ? pale : colors[i % colors.size()]; }
 
 std::string label(double x, double y, const char *anchor, const std::string &text)
 {
@@ -58,7 +59,8 @@ std::string legend(const std::vector<Series> &series)
 	std::string out;
 	double x = left;
 	for (size_t i = 0; i < series.size(); i++) {
-		out += svg_print("<rect x=\"%.1f\" y=\"4\" width=\"%.0f\" height=\"%.0f\" fill=\"%s\"/>", x, swatch, swatch, color(i)) +
+		out += svg_print("<rect x=\"%.1f\" y=\"4\" width=\"%.0f\" height=\"%.0f\" fill=\"%s\"/>", x, swatch, swatch,
+				 color(series[i], i)) +
 		       label(x + swatch + 4, 14, "start", series[i].name);
 		x += gap + letter * double(series[i].name.size());
 	}
@@ -105,7 +107,7 @@ std::string bar(const std::vector<Series> &series, size_t row, const std::string
 	for (size_t i = 0; i < series.size(); i++) {
 		const double value = std::max(0.0, series[i].values[row]), length = inner * value / full;
 		out += svg_print("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.0f\" fill=\"%s\">", x, y, length, bar_height,
-				 color(i)) +
+				 color(series[i], i)) +
 		       title_of(name + ", " + series[i].name + ": " + short_number(value) + " " + unit) + "</rect>\n";
 		if (series.size() > 1 && length >= least_label)
 			out += label(x + length / 2, y + 11, "middle", short_number(value));
@@ -157,10 +159,10 @@ std::string curve(const LogAxis &axis, const Series &s, const std::vector<std::s
 			continue;
 		const double x = left + inner * (double(i) + 0.5) / double(columns.size()), y = axis.y(s.values[i]);
 		points += svg_print("%.1f,%.1f ", x, y);
-		marks += svg_print("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\">", x, y, color(number)) +
+		marks += svg_print("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\">", x, y, color(s, number)) +
 			 title_of(s.name + ", " + columns[i] + ": " + short_number(s.values[i]) + " " + unit) + "</circle>\n";
 	}
-	return "<polyline points=\"" + points + "\" fill=\"none\" stroke=\"" + color(number) + "\"/>\n" + marks;
+	return "<polyline points=\"" + points + "\" fill=\"none\" stroke=\"" + color(s, number) + "\"/>\n" + marks;
 }
 
 } // namespace

@@ -10,6 +10,7 @@ namespace hz::rep {
 struct Series {
 	std::string name;
 	std::vector<double> values; // negative: there is none
+	bool pale = false;          // what is left, such as idle time
 };
 
 // Values of at least 100 have no decimals, small ones two.

@@ -128,19 +128,30 @@ void add_requests(Page &page, const json &requests, double mhz)
 // For all requests of a kind, the locks with the largest share of their time.
 void add_locks_of_requests(Page &page, const json &requests)
 {
+	constexpr double least = 0.01;
 	std::vector<Row> rows;
+	size_t small = 0;
 	for (const json &kind : requests)
 		for (const json &lock : kind["all"]["locks"]) {
 			Row row{words(kind["kind"]) + "s", words(lock["class"]) + " " + words(lock["index"])};
-			for (const char *part : lock_parts)
-				row.push_back(short_number(percent(lock.value(part, json(0)), kind["all"]["cycles"])));
-			rows.push_back(row);
+			double most = 0;
+			for (const char *part : lock_parts) {
+				const double share = percent(lock.value(part, json(0)), kind["all"]["cycles"]);
+				most = std::max(most, share);
+				row.push_back(short_number(share));
+			}
+			if (most < least)
+				small++;
+			else
+				rows.push_back(row);
 		}
 	if (rows.empty())
 		return;
 	page.text("Locks on the way of requests, in % of their time: a hart that works at the request spins for the lock or holds it; the "
 		  "request is queued behind a hart that spins for it; it waits for a logical lock, or its turn at its zone.");
 	page.table({"requests", "lock", "spin", "held", "behind", "waits"}, rows);
+	if (small)
+		page.text("Left out: " + std::to_string(small) + " with less than 0.01 % in each column.");
 }
 
 json ledger_of(const json &result) { return result["vclock"].is_object() ? result["vclock"].value("locks", json()) : json(); }
@@ -148,7 +159,7 @@ json ledger_of(const json &result) { return result["vclock"].is_object() ? resul
 void add_harts(Page &page, const json &result)
 {
 	std::vector<std::string> names;
-	Series work{"work", {}}, spin{"spin", {}}, idle{"idle", {}};
+	Series work{"work", {}}, spin{"spin", {}}, idle{"idle", {}, true};
 	for (const json &h : result["harts"]) {
 		names.push_back(words(h["id"]) + " " + words(h["role"]));
 		work.values.push_back(percent(h["work_ns"], h["elapsed_ns"]));

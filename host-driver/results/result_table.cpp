@@ -189,6 +189,13 @@ std::string answer_line(const json &totals, double elapsed_ns)
 	return print("%.0f commands a second", a_second) + times + "\n";
 }
 
+/* Of a device whose cells have bit errors (docs/reference/config.md, faults). */
+std::string retry_line(const json &nand)
+{
+	const auto retries = nand["read_retries"].get<uint64_t>();
+	return retries ? print("%llu read retries\n", (unsigned long long)retries) : "";
+}
+
 } // namespace
 
 std::string result_table(const json &r)
@@ -206,7 +213,7 @@ std::string result_table(const json &r)
 	for (const json &h : r["harts"])
 		out += hart_line(h);
 	out += "\n" + trace_line(r["trace"]) + mapping_line(r["mapping"]) + tailor_line(r["iotailor"]) + map_line(r) + data_cache_line(r) +
-	       collector_line(r) + energy_line(r["energy"]);
+	       collector_line(r) + retry_line(r["nand"]) + energy_line(r["energy"]);
 	if (r["waf"].is_number())
 		out += print("device WAF %.3f, ", r["waf"].get<double>());
 	out += print("verified %.1f MiB, device time %.3f ms, wall time %.1f s\n", r["verified_bytes"].get<double>() / (1 << 20),

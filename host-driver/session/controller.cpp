@@ -95,8 +95,9 @@ void Controller::leave()
 		remote_->leave();
 }
 
-AdminResult Controller::admin(nvme_sqe sqe, std::span<std::byte> in, std::span<const std::byte> out)
+AdminResult Controller::admin(nvme_sqe sqe, std::span<std::byte> in, std::span<const std::byte> out, const std::function<void()> &meanwhile)
 {
+	const auto run = [&] { return meanwhile ? own("see a command begin").admin(sqe, meanwhile) : control().admin(sqe); };
 	const uint64_t bytes = std::max(in.size(), out.size());
 	if (local_)
 		local_->require_enabled();
@@ -104,7 +105,7 @@ AdminResult Controller::admin(nvme_sqe sqe, std::span<std::byte> in, std::span<c
 		throw Error("an admin command moves at most 512 KiB, not " + std::to_string(bytes) + " bytes");
 	PromiseFile::before_admin(machine_, sqe);
 	if (!bytes)
-		return control().admin(sqe);
+		return run();
 	if (!buffer_)
 		buffer_ = control().allocate(admin_buffer_bytes + list_bytes);
 	Region &region = machine_.region();
@@ -113,7 +114,7 @@ AdminResult Controller::admin(nvme_sqe sqe, std::span<std::byte> in, std::span<c
 	const PrpPair pair = build_prps(region, buffer_, bytes, buffer_ + admin_buffer_bytes);
 	sqe.prp1 = pair.prp1;
 	sqe.prp2 = pair.prp2;
-	const AdminResult result = control().admin(sqe);
+	const AdminResult result = run();
 	std::copy_n(buffer, in.size(), in.begin());
 	return result;
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -30,6 +31,7 @@ struct NamespaceInfo {
 	uint32_t max_open = 0, max_active = 0; // 0 = no limit
 	uint32_t max_transfer_sectors = 0, max_append_sectors = 0;
 	uint32_t nvm_set = 0;
+	uint32_t handles = 0;         // reclaim unit handles: writes may name one by a placement identifier
 	bool protection = false;      // every sector has protection information of type 1
 	bool durable_writes = false;  // writes may request protection from a power cut
 	bool in_place_writes = false; // writes may overwrite blocks before the write pointer of a sequential zone
@@ -68,7 +70,10 @@ public:
 	void leave();
 
 	// Runs one admin command; `in` receives, `out` is sent, through the admin buffer (at most 512 KiB).
-	AdminResult admin(nvme_sqe sqe, std::span<std::byte> in = {}, std::span<const std::byte> out = {});
+	// meanwhile: for the owner; called about every 20 ms until the answer comes, the first time when the device has the doorbell, which
+	// it takes where device time stands. Until then the owner's queues promise nothing.
+	AdminResult admin(nvme_sqe sqe, std::span<std::byte> in = {}, std::span<const std::byte> out = {},
+			  const std::function<void()> &meanwhile = {});
 	// The same, throws NvmeError "<what> failed: <status text>".
 	uint32_t require(const char *what, nvme_sqe sqe, std::span<std::byte> in = {}, std::span<const std::byte> out = {});
 
@@ -82,7 +87,7 @@ public:
 	uint32_t get_feature(uint8_t fid, uint32_t cdw11 = 0);
 	uint32_t set_feature(uint8_t fid, uint32_t cdw11);
 
-	std::vector<std::byte> log_page(uint8_t lid, uint32_t bytes, uint64_t offset = 0, uint32_t nsid = 0xffffffff);
+	std::vector<std::byte> log_page(uint8_t lid, uint32_t bytes, uint64_t offset = 0, uint32_t nsid = 0xffffffff, uint16_t group = 0);
 	nvme_smart_log log_smart();
 	hz_log_harts log_harts();
 	hz_log_flash log_flash();

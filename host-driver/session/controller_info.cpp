@@ -68,6 +68,8 @@ NamespaceInfo Controller::namespace_info(uint32_t nsid)
 	info.durable_writes = controller.vs[NVME_HZ_VS_PROTECTION] & NVME_HZ_DURABLE_WRITES;
 	info.in_place_writes = controller.vs[NVME_HZ_VS_IN_PLACE] & NVME_HZ_IN_PLACE_WRITES;
 	info.volatile_cache = controller.vwc & NVME_VWC_PRESENT;
+	if (controller.ctratt & NVME_CTRATT_FDP)
+		info.handles = as<nvme_handles_log>(log_page(NVME_LOG_FDP_HANDLES, sizeof(nvme_handles_log), 0, 0, ns.endgid)).count;
 	info.zoned = command_set_of(identify(NVME_CNS_DESCRIPTORS, nsid)) == NVME_CSI_ZNS;
 	if (!info.zoned)
 		return info;
@@ -119,7 +121,7 @@ std::vector<nvme_zone_descriptor> Controller::zone_report(QueuePair &queue)
 	return zones;
 }
 
-std::vector<std::byte> Controller::log_page(uint8_t lid, uint32_t bytes, uint64_t offset, uint32_t nsid)
+std::vector<std::byte> Controller::log_page(uint8_t lid, uint32_t bytes, uint64_t offset, uint32_t nsid, uint16_t group)
 {
 	std::vector<std::byte> data(bytes);
 	uint32_t dwords = bytes / 4 - 1;
@@ -127,7 +129,7 @@ std::vector<std::byte> Controller::log_page(uint8_t lid, uint32_t bytes, uint64_
 	sqe.opcode = NVME_ADMIN_GET_LOG_PAGE;
 	sqe.nsid = nsid;
 	sqe.cdw10 = lid | (dwords & 0xffff) << 16;
-	sqe.cdw11 = dwords >> 16;
+	sqe.cdw11 = dwords >> 16 | static_cast<uint32_t>(group) << 16;
 	sqe.cdw12 = static_cast<uint32_t>(offset);
 	sqe.cdw13 = static_cast<uint32_t>(offset >> 32);
 	require("Get Log Page", sqe, data);

@@ -33,7 +33,7 @@ bool BlockGenerator::prepare(BlockOp &op)
 {
 	if (prepared_ >= prepared_end_)
 		return false;
-	op = {BlockVerb::write, prepared_, std::min(prepare_sectors, prepared_end_ - prepared_), 0, 0};
+	op = {BlockVerb::write, prepared_, std::min(prepare_sectors, prepared_end_ - prepared_), 0, 0, uint16_t(spec_.placement)};
 	prepared_ += op.sectors;
 	return true;
 }
@@ -75,6 +75,7 @@ bool BlockGenerator::next(BlockOp &op)
 	if ((spec_.total_ops && ops_ >= spec_.total_ops) || (spec_.total_sectors && sectors_ >= spec_.total_sectors))
 		return false;
 	op = BlockOp{};
+	op.placement = uint16_t(spec_.placement);
 	if (spec_.think_ns)
 		op.think_ns = spec_.think == Think::exponential ? random_.exponential(spec_.think_ns) : spec_.think_ns;
 	if (spec_.flush_every && unflushed_ >= spec_.flush_every) {

@@ -18,6 +18,7 @@ struct BlockOp {
 	uint64_t sectors = 0;
 	uint64_t think_ns = 0;
 	uint64_t not_before_ns = 0;
+	uint16_t placement = 0;     /* write: its placement identifier */
 	bool fua = false;           /* write: durable when it completes */
 	bool after_flushes = false; /* write: begins when the flushes before it have completed */
 };

@@ -39,6 +39,7 @@ struct Request {
 	bool fua = false;           /* write: durable when it completes */
 	bool after_flushes = false; /* write, append: its source held it back until the flushes before it had completed */
 	bool durable = false;       /* write, append: requests protection from a power cut */
+	uint16_t placement = 0;     /* write: its placement identifier; 0: it names none */
 	uint64_t think_ns = 0;      /* the thread pauses this long before it submits */
 	uint64_t not_before_ns = 0; /* earliest arrival, counted from the start of the phase */
 	uint64_t tag = 0;           /* the source's own */

@@ -52,6 +52,7 @@ struct ThreadSpec {
 	bool reset_when_full = true;
 	bool append = false;
 	double durable_ratio = 0.0;                /* share of writes with protection from a power cut */
+	uint32_t placement = 0;                    /* identifier of its writes (flexible data placement); 0: none is named */
 	uint32_t flush_every = 0;                  /* writes between flushes; 0 = never */
 	uint64_t total_ops = 0, total_sectors = 0; /* the first one reached ends the thread; 0 = no such limit */
 	double span = 1.0;                         /* used part of the thread's space; zones: reads only */
@@ -103,6 +104,7 @@ struct Workload {
 	bool mapping_given = false; /* else choose_mapping decides */
 	uint64_t seed = 1;
 	bool verify = true;
+	bool accept_unreadable = false;         /* sectors that the device cannot read are a figure, and no failure of the run */
 	uint32_t ahead = most_ahead;            /* commands that a thread places before they arrive, if it can: costs no device time */
 	bool shared = false;                    /* all threads share the whole block namespace; each prepares its part */
 	std::vector<uint32_t> namespaces = {1}; /* NSIDs: thread i works on the i-th, modulo their number */

@@ -19,6 +19,7 @@ ThreadSpec preparation_of(const ThreadSpec &t)
 	out.open_zones = t.open_zones;
 	out.zone_depth = t.zone_depth;
 	out.append = t.append;
+	out.placement = t.placement;
 	out.span = t.span;
 	out.span_sectors = t.span_sectors;
 	out.prefill = t.prefill;

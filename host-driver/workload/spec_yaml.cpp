@@ -131,6 +131,7 @@ void read_thread(Fields f, ThreadSpec &t, bool weighted)
 	f.flag("reset_when_full", t.reset_when_full);
 	f.flag("append", t.append);
 	f.real("durable_ratio", t.durable_ratio, 0.0, 1.0);
+	f.count("placement", t.placement, 0, UINT16_MAX);
 	f.count("flush_every", t.flush_every);
 	f.count("total_ops", t.total_ops);
 	f.sectors("total_bytes", t.total_sectors);
@@ -244,6 +245,7 @@ Workload read_workload(YAML::Node root, const std::string &file)
 	f.text("name", w.name, 64);
 	f.count("seed", w.seed);
 	f.flag("verify", w.verify);
+	f.flag("accept_unreadable", w.accept_unreadable);
 	f.duration("turnaround", w.turnaround_ns, 1, 1000000000);
 	read_namespaces(f, w);
 	f.real("over_provisioning", w.over_provisioning, 0.0, 0.9);

@@ -33,6 +33,20 @@ static inline void lt_wait_for_turn(const lt_word *serving, uint64_t number)
 		seen = lt_spin_while(serving, seen);
 }
 
+static inline struct lt_lock_node *lt_node_of(uint64_t value) { return (struct lt_lock_node *)(uintptr_t)value; }
+
+/* For kinds on top of mcs. */
+bool lt_mcs_enter(struct lt_lock *lock, struct lt_lock_node *node);
+void lt_mcs_wait(struct lt_lock *lock, struct lt_lock_node *node);
+bool lt_mcs_try(struct lt_lock *lock, struct lt_lock_node *node);
+void lt_mcs_release(struct lt_lock *lock, struct lt_lock_node *node);
+
+/* Kind combine, for lt_lock_run. The wait is over: has another hart run the section? Else the lock is held: run the own section and those
+ * of others, and release with the last one of these. */
+bool lt_combine_was_run(const struct lt_lock_node *node);
+struct lt_lock_node *lt_combine_run(struct lt_lock_node *mine);
+void lt_combine_release(struct lt_lock *lock, struct lt_lock_node *mine, struct lt_lock_node *last);
+
 #define LT_LOCK_KIND(constant, name, ...) extern const struct lt_lock_ops lt_##name##_ops;
 #include "lt/lock_kinds.def"
 

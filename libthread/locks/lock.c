@@ -74,7 +74,7 @@ static void make_lock(struct lt_lock *lock, unsigned lock_class, uint32_t index,
 	if (ops->init)
 		ops->init(lock, all.arena);
 	clock_freeze();
-	lock->stats = lt_lock_stats_new(all.arena, all.level, all.harts);
+	lock->stats = lt_lock_stats_new(all.arena, all.level, all.harts, lt_lock_has_looks(lock) || lt_lock_combines(lock));
 	clock_thaw();
 	register_lock(lock);
 }
@@ -196,6 +196,13 @@ static HZ_FROZEN __attribute__((noinline)) void tell_released(struct lt_lock *lo
 		lt_tell_lock(HZ_VC_LOCK_GIVEN, lock->lock_class, lock->index, NULL);
 }
 
+static HZ_FROZEN __attribute__((noinline)) void tell_looked(struct lt_lock *lock, bool whole)
+{
+	tell_released(lock, true);
+	if (!whole)
+		tell_ledger(lock, HZ_VC_LOCK_REFUSED);
+}
+
 /* Returns the time. */
 static __attribute__((noinline)) uint64_t begin_wait(const struct lt_lock *lock, bool counts)
 {
@@ -306,6 +313,94 @@ void lt_lock_read_end(struct lt_lock *lock, struct lt_lock_node *node)
 	tell_released(lock, true);
 	clock_thaw();
 	readers->release(lock, node);
+}
+
+bool lt_lock_has_looks(const struct lt_lock *lock) { return lock->at->ops == &lt_seq_ops; }
+
+bool lt_lock_look(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	lock = lock->at;
+	node->value = lt_load(&lock->serving);
+	if (node->value & 1) {
+		clock_freeze();
+		tell_ledger(lock, HZ_VC_LOCK_REFUSED);
+		clock_thaw();
+		return false;
+	}
+	clock_freeze();
+	tell_read(lock, __builtin_return_address(0));
+	lt_tell_look();
+	clock_thaw();
+	return true;
+}
+
+bool lt_lock_looked(struct lt_lock *lock, struct lt_lock_node *node)
+{
+	bool whole;
+
+	lock = lock->at;
+	whole = lt_load_last(&lock->serving) == node->value;
+	clock_freeze();
+	lt_tell_looked();
+	tell_looked(lock, whole);
+	clock_thaw();
+	return whole;
+}
+
+bool lt_lock_combines(const struct lt_lock *lock) { return lock->at->ops == &lt_combine_ops; }
+
+/* Another hart has run the section: lock and section are over. */
+static HZ_FROZEN __attribute__((noinline)) void tell_was_run(struct lt_lock *lock, const void *site)
+{
+	tell_read(lock, site);
+	tell_released(lock, true);
+}
+
+static void hold_and_run(struct lt_lock *lock, struct lt_lock_node *node, const void *site)
+{
+	struct lt_lock_node *last;
+
+	clock_freeze();
+	tell_acquired_in_order(lock, site);
+	clock_thaw();
+	last = lt_combine_run(node);
+	clock_freeze();
+	tell_released(lock, false);
+	clock_thaw();
+	lt_combine_release(lock, node, last);
+}
+
+static void run_combined(struct lt_lock *lock, struct lt_lock_node *node, const void *site)
+{
+	if (!lt_mcs_enter(lock, node)) {
+		wait_and_count(lock, node, lt_mcs_wait, true);
+		if (lt_combine_was_run(node)) {
+			clock_freeze();
+			tell_was_run(lock, site);
+			clock_thaw();
+			return;
+		}
+	}
+	hold_and_run(lock, node, site);
+}
+
+void lt_lock_run(struct lt_lock *lock, lt_lock_section *section, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	struct lt_lock_node node;
+
+	node.argument[0] = a;
+	node.argument[1] = b;
+	node.argument[2] = c;
+	node.argument[3] = d;
+	if (lt_lock_combines(lock)) {
+		lt_may_wait("lt_lock_run");
+		node.section = section;
+		run_combined(lock->at, &node, __builtin_return_address(0));
+		return;
+	}
+	lt_lock_acquire(lock, &node);
+	section(node.argument);
+	lt_lock_release(lock, &node);
 }
 
 /* The lock that excludes writers of a lock's statistics. */

@@ -3,9 +3,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kinds.h"
 
-static struct lt_lock_node *node_of(uint64_t value) { return (struct lt_lock_node *)(uintptr_t)value; }
-
-static bool mcs_enter(struct lt_lock *lock, struct lt_lock_node *node)
+bool lt_mcs_enter(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	lt_preset(&node->next, 0);
 	lt_preset(&node->waiting, 1);
@@ -13,21 +11,21 @@ static bool mcs_enter(struct lt_lock *lock, struct lt_lock_node *node)
 	return node->value == 0;
 }
 
-static void mcs_wait(struct lt_lock *lock, struct lt_lock_node *node)
+void lt_mcs_wait(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	(void)lock;
-	lt_store(&node_of(node->value)->next, (uintptr_t)node);
+	lt_store(&lt_node_of(node->value)->next, (uintptr_t)node);
 	lt_spin_until_not(&node->waiting, 1);
 }
 
-static bool mcs_try(struct lt_lock *lock, struct lt_lock_node *node)
+bool lt_mcs_try(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	lt_preset(&node->next, 0);
 	return lt_cas(&lock->word, 0, (uintptr_t)node);
 }
 
 /* No successor seen and the queue still ends here: free. Else one has swapped itself in and is about to link itself. */
-static void mcs_release(struct lt_lock *lock, struct lt_lock_node *node)
+void lt_mcs_release(struct lt_lock *lock, struct lt_lock_node *node)
 {
 	uint64_t next = lt_load(&node->next);
 
@@ -36,7 +34,7 @@ static void mcs_release(struct lt_lock *lock, struct lt_lock_node *node)
 			return;
 		next = lt_spin_until_not(&node->next, 0);
 	}
-	lt_store(&node_of(next)->waiting, 0);
+	lt_store(&lt_node_of(next)->waiting, 0);
 }
 
-const struct lt_lock_ops lt_mcs_ops = { NULL, mcs_enter, mcs_wait, mcs_try, mcs_release, NULL };
+const struct lt_lock_ops lt_mcs_ops = { NULL, lt_mcs_enter, lt_mcs_wait, lt_mcs_try, lt_mcs_release, NULL };

@@ -1,5 +1,5 @@
-/* Lock statistics: counters per lock and hart, one pair of histograms per lock. The lock's holder writes them; sharing readers write
- * their own counters, and add to the histograms concurrently. */
+/* Lock statistics: counters per lock and hart, one pair of histograms per lock. The lock's holder writes them; sharing readers add to
+ * their own counters and to the histograms concurrently, those that only look even while another hart reads or clears them. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LT_LOCK_STATS_H
 #define LT_LOCK_STATS_H
@@ -13,20 +13,28 @@ struct lt_histogram {
 	lt_word count[LT_HISTOGRAM_BUCKETS];
 };
 
-/* shared: others may add at the same time. */
+/* shared: others may add, or clear the word, at the same time. */
+static inline void lt_stats_add(lt_word *sum, uint64_t value, bool shared)
+{
+	if (shared)
+		lt_add(sum, value);
+	else
+		lt_preset(sum, lt_peek(sum) + value);
+}
 void lt_histogram_add(struct lt_histogram *h, uint64_t ns, bool shared);
 /* Upper edge of the bucket with the value of rank ceil(total * percent / 100); 0 if empty. The last bucket gives UINT64_MAX. */
 uint64_t lt_histogram_percentile(const struct lt_histogram *h, unsigned percent);
 
 struct lt_lock_counters {
-	LT_OWN_LINE uint64_t acquisitions;
-	uint64_t contended, handovers;
-	uint64_t wait_ns, wait_max_ns, hold_ns, hold_max_ns;
+	LT_OWN_LINE lt_word acquisitions;
+	lt_word contended, wait_ns, wait_max_ns, hold_ns, hold_max_ns;
+	uint64_t handovers;
 	uint64_t acquired_ns; /* level all: when this hart got it */
 };
 
 struct lt_lock_stats {
 	uint32_t last_owner;       /* hart of the last exclusive acquisition + 1; 0 = none yet */
+	bool side_by_side;         /* others than the lock's holder add to the histograms, too */
 	struct lt_histogram *wait; /* of contended acquisitions */
 	struct lt_histogram *hold; /* level all, else NULL */
 	struct lt_lock_counters of_hart[];
@@ -37,23 +45,24 @@ void lt_ledger_init(enum lt_stats_level level);
 extern bool lt_ledger_on; /* written before the harts run */
 static inline bool lt_ledger_told(void) { return lt_ledger_on; }
 
-struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level level, unsigned harts);
-/* The calling hart holds the lock, the clock is frozen. */
-/* Acquired together with other readers: no hand-over. */
-static inline void lt_lock_stats_read(struct lt_lock_stats *stats)
+struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level level, unsigned harts, bool side_by_side);
+/* The calling hart holds the lock, or looks; the clock is frozen. */
+static inline void lt_lock_stats_began(struct lt_lock_stats *stats, bool shared)
 {
 	struct lt_lock_counters *counters = &stats->of_hart[lt_hart_id()];
 
-	counters->acquisitions++;
+	lt_stats_add(&counters->acquisitions, 1, shared);
 	if (stats->hold)
 		counters->acquired_ns = clock_frozen_ns();
 }
+/* Acquired together with other readers: no hand-over. */
+static inline void lt_lock_stats_read(struct lt_lock_stats *stats) { lt_lock_stats_began(stats, true); }
 /* … alone. */
 static inline void lt_lock_stats_acquired(struct lt_lock_stats *stats)
 {
 	unsigned hart = lt_hart_id();
 
-	lt_lock_stats_read(stats);
+	lt_lock_stats_began(stats, false);
 	if (stats->last_owner && stats->last_owner != hart + 1)
 		stats->of_hart[hart].handovers++;
 	stats->last_owner = hart + 1;

@@ -40,6 +40,11 @@ class Part(ctypes.Structure):
     _fields_ = [("base", c_void_p), ("length", ctypes.c_size_t)]
 
 
+class Zrwa(ctypes.Structure):
+    """struct hartzone_zrwa"""
+    _fields_ = [("zones", c_uint32), ("blocks", c_uint32), ("granularity", c_uint32)]
+
+
 class Range(ctypes.Structure):
     """struct hartzone_range"""
     _fields_ = [("block", c_uint64), ("blocks", ctypes.c_uint32)]
@@ -58,6 +63,8 @@ FUNCTIONS = {
     "hartzone_kill": (None, [c_void_p]),
     "hartzone_get_namespace_info": (c_int, [c_void_p, c_uint32, POINTER(Info)]),
     "hartzone_get_in_place": (c_int, [c_void_p, POINTER(InPlace)]),
+    "hartzone_get_handles": (c_int, [c_void_p, POINTER(c_uint32)]),
+    "hartzone_get_zrwa": (c_int, [c_void_p, POINTER(Zrwa)]),
     "hartzone_identify": (c_int, [c_void_p, c_uint8, c_uint32, c_uint8, c_void_p]),
     "hartzone_log_page": (c_int, [c_void_p, c_uint8, c_uint32, c_uint64, c_void_p, c_uint32]),
     "hartzone_queue_open_in": (c_void_p, [c_void_p, c_uint32, ctypes.c_uint, c_uint32, ctypes.c_uint]),
@@ -74,6 +81,8 @@ FUNCTIONS = {
     "hartzone_compare": (c_int, [c_void_p, c_uint64, c_uint32, c_void_p]),
     "hartzone_flush": (c_int, [c_void_p]),
     "hartzone_zone_open": (c_int, [c_void_p, c_uint64]),
+    "hartzone_zone_open_zrwa": (c_int, [c_void_p, c_uint64]),
+    "hartzone_zone_flush_zrwa": (c_int, [c_void_p, c_uint64]),
     "hartzone_zone_close": (c_int, [c_void_p, c_uint64]),
     "hartzone_zone_finish": (c_int, [c_void_p, c_uint64]),
     "hartzone_zone_reset": (c_int, [c_void_p, c_uint64]),

@@ -4,8 +4,7 @@ import ctypes
 import enum
 import typing
 
-from hartzone import binding
-from hartzone import places
+from hartzone import binding, places
 from hartzone.errors import HartzoneError
 
 BLOCK_BYTES = 4096
@@ -69,8 +68,15 @@ class InPlace(typing.NamedTuple):
     folded: int
 
 
-def flags(fua, durable, in_place=False):
-    return (FUA if fua else 0) | (DURABLE if durable else 0) | (IN_PLACE if in_place else 0)
+class Zrwa(typing.NamedTuple):
+    """Zone random write areas: how many zones can have one at a time, how long one is, and by multiples of what the write pointer moves."""
+    zones: int
+    blocks: int
+    granularity: int
+
+
+def flags(fua, durable, in_place=False, handle=0):
+    return (FUA if fua else 0) | (DURABLE if durable else 0) | (IN_PLACE if in_place else 0) | handle << 16
 
 
 def check(code):
@@ -83,6 +89,9 @@ def check(code):
 class Handle:
     """A resource that is open until close(), at the latest at the end of a with statement."""
     _handle = None
+
+    def close(self):
+        raise NotImplementedError
 
     def __enter__(self):
         return self
@@ -116,7 +125,7 @@ class Device(Handle):
             self._handle = binding.functions().hartzone_launch(ctypes.byref(options))
         if not self._handle:
             raise HartzoneError(binding.text_of(binding.ERROR))
-        self._queues = set()
+        self._queues: set[Queue] = set()
 
     def close(self):
         """An orderly shutdown: everything is durable. An attached device stays up."""
@@ -155,6 +164,18 @@ class Device(Handle):
         found = binding.InPlace()
         check(binding.functions().hartzone_get_in_place(self.handle, ctypes.byref(found)))
         return InPlace(*(getattr(found, name) for name, _ in found._fields_))
+
+    def handles(self):
+        """How many reclaim unit handles writes may name (flexible data placement); 0: none."""
+        found = ctypes.c_uint32()
+        check(binding.functions().hartzone_get_handles(self.handle, ctypes.byref(found)))
+        return found.value
+
+    def zrwa(self):
+        """The limits of zone random write areas; all 0 on a device without."""
+        found = binding.Zrwa()
+        check(binding.functions().hartzone_get_zrwa(self.handle, ctypes.byref(found)))
+        return Zrwa(found.zones, found.blocks, found.granularity)
 
     def queue(self, number=0, blocks=0, nsid=1):
         """number: 1 … 64, 0 for any that is free; blocks: of the largest transfer, up to 128, 0 for 32; nsid: its namespace."""
@@ -209,10 +230,11 @@ class Queue(Handle):
         data = bytes(data)
         return binding.Part(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)), data
 
-    def write(self, block, data, fua=False, durable=False, in_place=False):
-        """in_place: the blocks may lie before the write pointer of a sequential zone; durable when it returns."""
+    def write(self, block, data, fua=False, durable=False, in_place=False, handle=0):
+        """in_place: the blocks may lie before the write pointer of a sequential zone; durable when it returns. handle: the reclaim unit
+        handle that the data fill."""
         part, _alive = self._part(data)
-        check(binding.functions().hartzone_writev(self.handle, block, ctypes.byref(part), 1, flags(fua, durable, in_place)))
+        check(binding.functions().hartzone_writev(self.handle, block, ctypes.byref(part), 1, flags(fua, durable, in_place, handle)))
 
     def append(self, zone_start, data, fua=False, durable=False):
         """Writes at the zone's write pointer; returns the block where the data are."""
@@ -258,8 +280,14 @@ class Queue(Handle):
     def flush(self):
         check(binding.functions().hartzone_flush(self.handle))
 
-    def open_zone(self, start):
-        check(binding.functions().hartzone_zone_open(self.handle, start))
+    def open_zone(self, start, zrwa=False):
+        """zrwa: an empty zone gets a random write area."""
+        functions = binding.functions()
+        check((functions.hartzone_zone_open_zrwa if zrwa else functions.hartzone_zone_open)(self.handle, start))
+
+    def flush_zrwa(self, block):
+        """The write pointer moves behind this block of the zone's random write area."""
+        check(binding.functions().hartzone_zone_flush_zrwa(self.handle, block))
 
     def close_zone(self, start):
         check(binding.functions().hartzone_zone_close(self.handle, start))

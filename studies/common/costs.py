@@ -16,12 +16,12 @@ FINEST = 100 # fractions of a cycle, if the limits allow it: 10 % of a cost of o
 
 # class → (group, keys): section and key of a device file. A rate has a - before its key.
 CLASSES = {
-    "SLC reads": ("flash cells", ["timing.slc.read"]),
-    "SLC programs": ("flash cells", ["timing.slc.program"]),
-    "SLC erases": ("flash cells", ["timing.slc.erase"]),
-    "reads": ("flash cells", ["timing.normal.read"]),
-    "programs": ("flash cells", ["timing.normal.program"]),
-    "erases": ("flash cells", ["timing.normal.erase"]),
+    "SLC reads": ("flash cells", ["timing.slc.read", "timing.slc.read_sigma"]),
+    "SLC programs": ("flash cells", ["timing.slc.program", "timing.slc.program_sigma"]),
+    "SLC erases": ("flash cells", ["timing.slc.erase", "timing.slc.erase_sigma"]),
+    "reads": ("flash cells", ["timing.normal.read", "timing.normal.read_sigma"]),
+    "programs": ("flash cells", ["timing.normal.program", "timing.normal.program_sigma"]),
+    "erases": ("flash cells", ["timing.normal.erase", "timing.normal.erase_sigma"]),
     "channel transfers": ("channels", ["-timing.channel_bytes_per_s"]),
     "flash commands": ("channels", ["timing.command", "timing.cache_busy", "timing.suspend"]),
     "link transfers": ("link", ["-link.bytes_per_s"]),

@@ -29,10 +29,10 @@ def check(result, folder):
 
 
 class Experiment:
-    """One point. `runner(points)`, for tests: runs the points instead of the product."""
+    """One point. plugin_words: seed → options of the virtual clock."""
 
-    def __init__(self, args, name, device, workload):
-        self.args, self.name, self.device, self.workload = args, name, device, workload
+    def __init__(self, args, name, device, workload, plugin_words=lambda seed: []):
+        self.args, self.name, self.device, self.workload, self.plugin_words = args, name, device, workload, plugin_words
         self.by_cost, self.spans, self.worth, self.sweeps, self.base, self.names, self.by_code = {}, {}, None, [], None, [], {}
 
     def run(self):
@@ -78,13 +78,16 @@ class Experiment:
     def seeded(self, device, workload, seed):
         return device, runs.seeded(workload, seed)
 
+    def run_of(self, folder, device, workload, seed, *words):
+        return (folder, *self.seeded(device, workload, seed), *runs.plugin_options(*words, *self.plugin_words(seed)))
+
     def point(self, cost, change):
         """cost None: as it is."""
         name = BASE if cost is None else f"{cost.name} {change:+.0%}"
         device, workload, span = self.files.scaled(cost, 1 + change)
         self.spans[cost.name if cost else BASE, change] = span
         return Point({"cost": cost.name if cost else BASE, "change": change}, name,
-                     [(folder_of(cost.name if cost else "base", f"{100 * change:+.0f}", seed), *self.seeded(device, workload, seed))
+                     [self.run_of(folder_of(cost.name if cost else "base", f"{100 * change:+.0f}", seed), device, workload, seed)
                       for seed in self.args.seeds])
 
     def points(self):
@@ -96,8 +99,7 @@ class Experiment:
         device, workload, _ = self.files.scaled(None, 1)
         options = self.files.code[name].format(round(1000 * (1 + change)))
         return Point({"cost": name, "change": change}, f"{name} {change:+.0%}",
-                     [(folder_of(name, f"{100 * change:+.0f}", seed), *self.seeded(device, workload, seed), "--vclock", options)
-                      for seed in self.args.seeds])
+                     [self.run_of(folder_of(name, f"{100 * change:+.0f}", seed), device, workload, seed, options) for seed in self.args.seeds])
 
     def sweep(self, points):
         sweep = Sweep(self.args, points, lambda results: {"runs": results}, check)

@@ -8,7 +8,7 @@ SLC, DATA, SPARES, BAD = 16, 120, 9, 2  # superblocks; data can be dealt to up t
 PAGES = 32                              # of a block, so that the device has 2 GiB
 SPACE_MIB, CACHE_MIB, DEPTH = 64, 4, 4  # of all flows; of the device; commands of a flow. The paper gives none of them
 # Locks, and lines that move between harts, cost nothing; instructions cost what they do by default.
-FREE = {"clock": {"data": "free", "busy": "occupancy", "arbiter": "arrival",
+FREE: dict = {"clock": {"data": "free", "busy": "occupancy", "arbiter": "arrival",
                   **dict.fromkeys(("local", "remote", "far", "memory", "clean", "dispatch", "occupancy", "ipi"), 0)}}
 NO_FIRMWARE = {"clock": {"preset": "ideal", "mhz": 100000}} # … nor does the firmware's work: a
                                                             # hundredth of its time

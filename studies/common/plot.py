@@ -40,6 +40,14 @@ def bars(ax, groups, series, title, unit):
     ax.legend(frameon=False, fontsize=8)
 
 
+def amplification(groups, series_of):
+    """The write amplification and the speed of writes. series_of(field): of the fields waf and mib_s, as bars() has series."""
+    fig, axes = figure(2)
+    for ax, field, title, unit in zip(axes, ("waf", "mib_s"), ("Write amplification", "Writes"), ("bytes programmed per byte", "MiB/s")):
+        bars(ax, groups, series_of(field), title, unit)
+    return fig
+
+
 def numbers(values):
     """For line plots: a gap where a point is missing."""
     return [float("nan") if v is None else v for v in values]

@@ -8,15 +8,15 @@ import re
 import textwrap
 
 from common.runs import TOP, StudyError
-from common.verdict import verdict
+from common.verdict import FITTED, VERDICTS, verdict
 
 STUDIES = TOP / "studies"
 # One row per paper in the top README: the study, the row's first cell, and that cell in plain
 # words.
 PAPERS = [("ConZone, DATE 2025", "conzone-fig7", "page map, 1024 MiB against 1 MiB",
            "4 KiB random reads over 1 GiB against 1 MiB, with a map of pages"),
-          ("MCMQ, DATE 2022", "mcmq-fig6", "all of it: a flow of 2 and of 4 against one alone",
-           "throughput of a flow among 2 and among 4, relative to a flow alone"),
+          ("MCMQ, DATE 2022", "mcmq-fig6", "no firmware, unshared flash: a flow of 2 and of 4 against one alone",
+           "throughput of a flow among 2 and among 4, relative to a flow alone, without the firmware's time, as in MQSim"),
           ("Selective power-loss protection, Electronics 2022", "plp-fig10", "fillseq, selective against none, mean over 64 to 512 MiB",
            "RocksDB fillseq, selective protection against none"),
           ("ZMS, ATC 2024", "zms-random-read", "random reads: ZMS against it",
@@ -58,9 +58,12 @@ def markdown(header, rows):
 
 
 def judged_rows_of(name):
-    """With a verdict in the end: the study's own, where its row has one."""
+    """With a verdict in the end: the study's own, where its row has one. What a parameter was chosen for says so in brackets."""
     figures = record(name)["figures"]
-    return [[*row, verdict(*row[1:])] if len(row) == 3 else list(row) for row in module(name).rows(figures.__getitem__)]
+
+    def judged(what, paper, here, own=None):
+        return [what, paper, here, FITTED if FITTED in what else verdict(paper, here) if own is None else own]
+    return [judged(*row) for row in module(name).rows(figures.__getitem__)]
 
 
 def rows_of(name):
@@ -69,8 +72,14 @@ def rows_of(name):
 
 def paper_rows():
     for paper, name, what, words in PAPERS:
-        row = next(row for row in rows_of(name) if row[0] == what)
+        row = next(row for row in judged_rows_of(name) if row[0] == what)
         yield [paper, f"[{name}](studies/{name}/README.md)", words, *row[1:]]
+
+
+def totals(rows):
+    """rows: those of all studies, each with its verdict in the end."""
+    counts = {word: sum(row[-1] == word for row in rows) for word in VERDICTS}
+    return f"All figures with a verdict: {', '.join(f'{n} *{word}*' for word, n in counts.items())}."
 
 
 def image_line(names):
@@ -90,7 +99,7 @@ def blocks():
     if names:
         every = [[f"`{name}`", *row] for name in names for row in judged_rows_of(name)]
         yield STUDIES / "RESULTS.md", "studies", markdown(["study", "", "paper", "here", "verdict"], every) + "\n\n" + image_line(names)
-        yield TOP / "README.md", "papers", markdown(["paper", "study", "figure", "value in the paper", "value here"], paper_rows())
+        yield TOP / "README.md", "papers", markdown(["paper", "study", "figure", "in the paper", "here", "verdict"], paper_rows()) + "\n\n" + totals(every)
     for name in shown_studies("tables"):
         if record_path(name).exists():
             yield STUDIES / "README.md", name, module(name).tables(record(name)["figures"]) + "\n\n" + image_line([name])

@@ -6,6 +6,14 @@ import sys
 import time
 
 
+def has(figure, name):
+    """figure: name → measured. Whether the form that was run has this one."""
+    try:
+        return figure(name) is not None
+    except KeyError:
+        return False
+
+
 def figure(name, measured, unit, paper=None, note=None):
     """One row of study.json; paper is None if the paper gives no figure, measured if a point is
     missing."""

@@ -90,10 +90,21 @@ def end_with_parent():
     PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def plugin_options(*words):
+    """Arguments of a run with these options of the virtual clock."""
+    return ["--vclock", ",".join(words)] if words else []
+
+
 def other_command(extra):
     """A run's options may begin with another command, with all its options; the workload is then a
     text for people and --resume."""
-    return extra[0] if extra and extra[0] in ("files", "sqlite") else None
+    return extra[0] if extra and extra[0] in ("files", "sqlite", "run") else None
+
+
+def other_result(extra):
+    """The file with the other command's result, if it is not result.json."""
+    command = other_command(extra)
+    return None if command in (None, "run") else f"{command}.json"
 
 
 def arguments(out, extra=()):
@@ -106,8 +117,8 @@ def arguments(out, extra=()):
 
 def shell_command(out, extra=()):
     """For a shell: ends with result.json in the folder."""
-    line, command = shlex.join([str(driver().resolve()), *arguments(out, extra)]), other_command(extra)
-    return line + (f" && cp {shlex.quote(str(out / command))}.json {shlex.quote(str(out))}/result.json" if command else "")
+    line, file = shlex.join([str(driver().resolve()), *arguments(out, extra)]), other_result(extra)
+    return line + (f" && cp {shlex.quote(str(out / file))} {shlex.quote(str(out))}/result.json" if file else "")
 
 
 def repeat_command(out, extra=()):
@@ -156,8 +167,8 @@ def result_of(out, extra, code):
         raise KeyboardInterrupt
     if code != 0:
         raise StudyError(f"run in {out} ended with status {code}: {last_words(out / 'run.log')}")
-    if other_command(extra):
-        shutil.copy(out / f"{other_command(extra)}.json", out / "result.json")
+    if other_result(extra):
+        shutil.copy(out / other_result(extra), out / "result.json")
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
     refuse_unless_deterministic(result, out)
     return result

@@ -3,6 +3,7 @@
 import re
 
 NEAR = 0.15
+FITTED = "fitted"
 VERDICTS = ("reproduced", "direction only", "not reproduced")  # from best to worst
 NUMBER = r"([+-]?\d[\d,]*(?:\.\d+)?)"
 UNIT = r"(?:\s?(%|x|KIOPS|us|ms))?"

@@ -27,7 +27,7 @@ def fast():
     return {"timing": device["timing"], "link": device["link"], "harts": {"tsus": 2, "hils": 4}}
 
 
-FLASH = {"paper": lambda: {}, "fast": fast}
+FLASH = {"paper": dict, "fast": fast}
 
 
 def options(words=None):

@@ -17,8 +17,10 @@ PLACES = {"apart": 1, "shared": 2}
 # … and how the one buffer changes hands there (docs/reference/config.md, buffers): the device's way first.
 POLL = "1us" # of a dispatcher that goes round two queues: assumed
 HANDOVERS = {"kept": {"handover": "kept"}, "fair": {"handover": "fair"}, "polled": {"handover": "polled", "poll": POLL}}
-WAYS = {f"{release}, {name}": {"release": release, **handover} for release in ("programmed", "transferred") for name, handover in HANDOVERS.items()}
+RELEASES = {"programmed": {}, "transferred": {}, "whole": {"flush": "superpage"}} # the last one: written out when it is full, as published
+WAYS = {f"{release}, {name}": {"release": release, **flush, **handover} for release, flush in RELEASES.items() for name, handover in HANDOVERS.items()}
 OTHERS = list(WAYS)[1:]
+WHOLE_APART = "whole, apart" # what the ways of `whole` are compared with: who has a buffer of his own waits for its write-out, too
 # The order of requests depends on the phase of two polls.
 UNCERTAIN = {f"{what}, {way}": 12 for way in WAYS if "polled" in way
              for what in ("bandwidth, shared buffer", "bandwidth, apart against shared", "WAF, apart against shared")}
@@ -48,9 +50,9 @@ def points(args):
     return [Point({"zones": place, "pause_us": pause}, f"{place}, pauses of {pause} us",
                   [(f"{place}-{pause}-{seed}", conzone.device(), workload_of(args, place, pause, seed)) for seed in args.seeds])
             for pause in args.pauses for place in PLACES] + [
-        Point({"zones": way, "pause_us": 0}, f"shared, {way}",
-              [(f"{way.replace(', ', '-')}-{seed}", conzone.device({"buffers": WAYS[way]}), workload_of(args, "shared", 0, seed))
-               for seed in args.seeds]) for way in OTHERS]
+        Point({"zones": name, "pause_us": 0}, f"{place}, {way}",
+              [(f"{name.replace(', ', '-')}-{seed}", conzone.device({"buffers": WAYS[way]}), workload_of(args, place, 0, seed))
+               for seed in args.seeds]) for name, way, place in [(WHOLE_APART, "whole, kept", "apart"), *((way, way, "shared") for way in OTHERS)]]
 
 
 check = conzone.check
@@ -99,10 +101,11 @@ def figures(args, measured):
         out += [report.figure(f"bandwidth, apart against shared{at}", bandwidth, "%", None if pause else PAPER_BANDWIDTH),
                 report.figure(f"WAF, apart against shared{at}", waf, "%", None if pause else PAPER_WAF)]
     for way in OTHERS:
-        bandwidth, waf = effect(measured, 0, way)
+        bandwidth, waf = effect(measured, 0, way, WHOLE_APART if way.startswith("whole") else "apart")
         out += [report.figure(f"bandwidth, shared buffer, {way}", measured.value((way, 0), "mib_s"), "MiB/s"),
                 report.figure(f"bandwidth, apart against shared, {way}", bandwidth, "%", PAPER_BANDWIDTH),
                 report.figure(f"WAF, apart against shared, {way}", waf, "%", PAPER_WAF)]
+    out.append(report.figure(f"bandwidth, {WHOLE_APART}", measured.value((WHOLE_APART, 0), "mib_s"), "MiB/s"))
     for name, goes_on in MODELS.items():
         bandwidth, waf = modelled(goes_on)
         out += [report.figure(f"bandwidth, apart against shared, model of the {name}", bandwidth, "%", PAPER_BANDWIDTH),

@@ -42,7 +42,7 @@ def options(words=None):
     known = [parameter.name for parameter in PARAMETERS]
     p = arguments.study_parser(NAME, __doc__, "--parameters cache --quick")
     arguments.add_names(p, "--parameters", known, ",".join(FEW), "what to halve and double")
-    p.add_argument("--full", action="store_true", help="all parameters: some 20 minutes on a host that does nothing else; --update means them")
+    p.add_argument("--full", action="store_true", help="all parameters: some 8 minutes on two cores; --update means them")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     if args.full or args.update:

@@ -178,7 +178,7 @@ def show(page, found):
     if not found:
         return
     page.heading("Open loop: latency by throughput")
-    keys = [key for key in dict.fromkeys(key for key, _ in found)]
+    keys = list(dict.fromkeys(key for key, _ in found))
     for first in range(0, len(keys), 3):
         fig, axes = plot.figure(min(3, len(keys) - first))
         for ax, key in zip(axes, keys[first:]):

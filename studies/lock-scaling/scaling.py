@@ -178,7 +178,7 @@ def side_by_side(measured):
         ours = dict(found.get(line._replace(firmware=OURS), ()))
         both = [(workers, p, ours[workers]) for workers, p in points if line.firmware != OURS and workers in ours]
         if both:
-            def row(value):
+            def row(value, both=both):
                 return ", ".join(value(p, own) for _, p, own in both)
             out.append(f"{line.name}, costs {line.costs}: with {', '.join(str(workers) for workers, *_ in both)} workers "
                        f"{row(lambda p, own: format(p['kiops'] / own['kiops'], '.2f'))} times the throughput of ours; locks take "

@@ -18,7 +18,7 @@ import scaling  # noqa: E402
 import schema  # noqa: E402
 from common import arguments, costs, experiment, frame, report, runs  # noqa: E402
 from common.report import mean  # noqa: E402
-from common.sweep import Point, Sweep, Until, seeds_in_order  # noqa: E402
+from common.sweep import Point, Sweep, Until, folder_of, seeds_in_order  # noqa: E402
 from inputs import as_the_case_says, case_of, case_of_trace, cases, cost_models, costs_word, device_of, workload_of  # noqa: E402
 
 NAME = "lock-scaling"
@@ -28,6 +28,7 @@ OPEN = "open"
 WIDTH = 120 # columns of the printed table
 LOADS = (scaling.GROWING, "fixed", OPEN)
 TRACE_CASES = ("block-trace", "zoned-trace")
+LAYOUTS = DRAWN, AS_BUILT = ("drawn", "image")
 ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
 
 
@@ -52,6 +53,9 @@ def options(words=None):
     p.add_argument("--costs", type=costs_word, default="rocket", metavar="NAME|FILE,...",
                    help="what synchronisation costs the harts (docs/internals/clock-costs.md); 2x: twice the default, ideal: nothing; a file: its section "
                         f"clock, such as ./hartzone calibrate writes: {', '.join(cost_models())}")
+    p.add_argument("--layout", choices=LAYOUTS, default=DRAWN, metavar="|".join(LAYOUTS),
+                   help="where the firmware's memory lies in the harts' caches. drawn: each seed moves it, as another image would have it "
+                        "elsewhere, so that intervals over seeds hold for such images, too; image: as this image has it. Default: drawn")
     p.add_argument("--case", choices=sorted(cases()), default="mixed", metavar="NAME",
                    help="what the workers meet at: locks-only (reads on a device that does not queue; compares granularities with 1 to 16 "
                         "workers), read-ram and read-cached, mixed, sequential, buffers (small writes want few), collection (overwrites), "
@@ -112,6 +116,11 @@ def firmwares(args):
     return {scaling.OURS: [], name: ["--firmware", str(args.firmware)]}
 
 
+def plugin_words(args, seed):
+    """Words for the plugin, of a run with this seed."""
+    return [f"layout={seed}"] if args.layout == DRAWN else []
+
+
 def closed_loads(args):
     """How many threads there are, where each waits for its commands."""
     return [load for load in args.load if load != OPEN] or [scaling.GROWING]
@@ -129,8 +138,9 @@ def points(args):
                         "firmware": firmware}
 
         def run(seed):
-            return (f"{folder}-{seed}", device_of(args, kind, granularity, workers, costs, architecture), workload_of(args, workers, load, seed),
-                    *images[firmware])
+            return (folder_of(folder, *["as-built"] * (args.layout == AS_BUILT), seed),
+                    device_of(args, kind, granularity, workers, costs, architecture), workload_of(args, workers, load, seed),
+                    *images[firmware], *runs.plugin_options(*plugin_words(args, seed)))
         return Point(labels_of_it, name, list(map(run, args.seeds)), run)
     return [point(*axes) for axes in itertools.product(closed_loads(args), args.costs, args.architecture, args.granularity, args.locks, args.workers, images)]
 
@@ -300,14 +310,15 @@ def page(args, sweep, fig):
 
 
 def facts(args):
-    return {"device": args.device, "workload": str(args.trace) if args.trace else args.workload, "case": args.case}
+    return {"device": args.device, "workload": str(args.trace) if args.trace else args.workload, "case": args.case, "layout": args.layout}
 
 
 def experiment_of(args, line, workers, folder):
     """Not begun."""
     point = [line.kind, line.granularity, workers, line.costs, line.architecture]
     options = argparse.Namespace(out=args.out / folder / "-".join(map(str, [*point, line.load])), seeds=args.seeds, change=10, costs="groups", resume=args.resume)
-    return experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, line.load, 0))
+    return experiment.Experiment(options, ", ".join(map(str, point)), device_of(args, *point), workload_of(args, workers, line.load, 0),
+                                 lambda seed: plugin_words(args, seed))
 
 
 def limits(args, measured):

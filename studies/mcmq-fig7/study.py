@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, frame, mcmq, plot, report, runs  # noqa: E402
+from common import arguments, frame, mcmq, plot, report  # noqa: E402
 from common.report import percent_more  # noqa: E402
 from common.sweep import Point, folder_of  # noqa: E402
 

@@ -61,7 +61,7 @@ def all_planes(device):
 def overwriting(device, whole, common):
     """Data fill three quarters of the share, and half as many bytes are overwritten. On zones by a
     log on the host."""
-    queues, held = whole["threads"], HELD * superblock(device)
+    held = HELD * superblock(device)
     common = common | {"prefill": 1.0, "total_bytes": f"{held // 2 // 1024} KiB"}
     if is_block(device):
         return whole | {"common": common | {"span_bytes": f"{held // 1024} KiB"}}

@@ -83,10 +83,7 @@ def directions(figure):
 
 
 def has(figure, trims):
-    try:
-        return figure(f"bytes programmed for a byte written, block, {trims} % trims") is not None
-    except KeyError:
-        return False
+    return report.has(figure, f"bytes programmed for a byte written, block, {trims} % trims")
 
 
 def rows(figure):
@@ -103,11 +100,8 @@ def show(measured):
 
 def draw(measured):
     trims = sorted({t for _, t in measured})
-    fig, axes = plot.figure(2)
-    for ax, field, title, unit in zip(axes, ("waf", "mib_s"), ("Write amplification", "Writes"), ("bytes programmed per byte", "MiB/s")):
-        plot.bars(ax, [f"{t} %" for t in trims],
-                  {kind: [measured[kind, t][field] if (kind, t) in measured else 0 for t in trims] for kind in DEVICES}, title, unit)
-    return fig
+    return plot.amplification([f"{t} %" for t in trims], lambda field: {
+        kind: [measured[kind, t][field] if (kind, t) in measured else None for t in trims] for kind in DEVICES})
 
 
 def facts(args):

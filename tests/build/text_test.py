@@ -17,7 +17,7 @@ NOT_TEXT = (".xz", ".png")
 OPENING = {".c": ("/* ", "// "), ".h": ("/* ", "// "), ".cpp": ("// ", "/* "), ".hpp": ("// ", "/* "), ".S": ("/* ", "# "), ".def": ("/* ",), ".ld": ("/* ",),
            ".py": ('"""', "#!"), ".cmake": ("# ",), ".txt": ("# ", "cmake_minimum_required"), ".yaml": ("# ",), ".md": ("# ",)}
 SOURCES = (*(suffix for suffix in OPENING if suffix not in (".md", ".txt", ".yaml")), ".in")
-SCRIPTS = ("CMakeLists.txt", "hartzone", "setup", "record-trace", "arrows", "update-cli", "update-docs", "run")
+SCRIPTS = ("CMakeLists.txt", "hartzone", "setup", "record-trace", "update-cli", "update-docs", "run")
 # A file named in running text: with a folder, or a document.
 NAMED = re.compile(r"(?<![\w./<*-])((?:[\w.-]+/)*[\w.-]+\.(?:md|c|h|cpp|hpp|py|yaml|cmake|txt|S))(?![\w/*-])")
 # Comments, and strings, so that what is in a string is no comment.
@@ -25,6 +25,8 @@ COMMENT = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n]
 STAND_INS = re.compile(r"\b(?:told|nobody|beside|anew|of which)\b", re.I)
 PLAIN = ("firmware/", "libthread/", "protocol/", "tests/ftl/", "tests/hil/", "tests/tsu/")  # folders without them
 CODE = ("firmware/", "libthread/", "protocol/", "vclock/", "host-driver/", "bench/", "tests/")
+PRODUCT = ("firmware/", "libthread/", "protocol/", "vclock/", "host-driver/")
+FILE_LINES, FUNCTION_LINES = 800, 80
 FOREIGN = {"libnvme.h", "blktrace_api.h", "nvme_ioctl.h"}  # of other projects
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 
@@ -123,6 +125,23 @@ class Text(unittest.TestCase):
         self.assertTrue(pages)
         self.none([f"{path.relative_to(TOP)} has {lines} lines" for path in pages
                    if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 250])
+
+    def test_files_and_functions_are_short(self):
+        """A function's braces stand at the beginning of a line, as clang-format puts them."""
+        wrong = []
+        for path in files():
+            name = str(path.relative_to(TOP))
+            if not name.startswith(PRODUCT) or path.suffix not in (".c", ".h", ".cpp", ".hpp"):
+                continue
+            lines, begin = path.read_text(encoding="utf-8").splitlines(), 0
+            if len(lines) > FILE_LINES:
+                wrong.append(f"{name} has {len(lines)} lines")
+            for number, line in enumerate(lines, 1):
+                begin = number if line == "{" else begin
+                if line == "}" and begin and number - begin > FUNCTION_LINES:
+                    wrong.append(f"{name}:{begin}: a function of {number - begin} lines")
+                begin = 0 if line == "}" else begin
+        self.none(wrong)
 
     def test_the_readme_is_short(self):
         self.assertLessEqual(len((TOP / "README.md").read_text(encoding="utf-8").splitlines()), 150, "a task has a page in docs/guide")

@@ -1,6 +1,7 @@
 """The hartzone script on a copy of itself: help and wrong words, and `test` with stand-ins for cmake, ninja and ctest; and what of a text
 is a command."""
 # SPDX-License-Identifier: BSD-3-Clause
+import contextlib
 import json
 import os
 import pathlib
@@ -255,10 +256,8 @@ echo "end $*" >>"$CALLS"
         """processes of the copy's setup"""
         found = []
         for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-            try:
+            with contextlib.suppress(OSError): # ended meanwhile
                 found += [path] if str(self.tree / "scripts" / "setup").encode() in path.read_bytes() else []
-            except OSError: # ended meanwhile
-                pass
         return found
 
 

@@ -56,10 +56,16 @@ std::unique_ptr<Bench> shared_bench;
 
 } // namespace
 
-void drain(std::span<hz::QueuePair *const> queues, const Seen &seen)
+void open_all(std::span<hz::QueuePair *const> queues)
 {
 	for (auto *queue : queues)
-		queue->open(0);
+		if (!queue->is_open())
+			queue->open(0);
+}
+
+void drain(std::span<hz::QueuePair *const> queues, const Seen &seen)
+{
+	open_all(queues);
 	for (auto *queue : queues)
 		queue->promise_nothing_more();
 	for (bool busy = true; busy;) {

@@ -87,9 +87,12 @@ private:
 	bool disturbed_ = false;
 };
 
-// Runs all submitted commands to their end: opens the queues, reads their completions in turn,
-// closes them. Time stands at every completion that its host has not read, so none may be left
-// behind.
+// Opens queues together. Commands that shall meet are submitted after that: those of a queue that
+// is seen alone are fetched alone (protocol/shm.h).
+void open_all(std::span<hz::QueuePair *const> queues);
+// Runs all submitted commands to their end: opens the queues that are not, reads their completions
+// in turn, closes them. Time stands at every completion that its host has not read, so none may be
+// left behind.
 using Seen = std::function<void(hz::QueuePair &, const hz::Completion &)>;
 void drain(std::span<hz::QueuePair *const> queues, const Seen &seen);
 

@@ -284,10 +284,11 @@ void EveryDevice::admin()
 	};
 	for (uint32_t cns = 0; cns < 0x20; cns++)
 		ask(NVME_ADMIN_IDENTIFY, 1, cns, {NVME_SUCCESS, NVME_INVALID_FIELD, NVME_INVALID_IOCS, NVME_INVALID_NAMESPACE});
-	for (uint32_t log = 0; log < 256; log += log == 0x1f ? 0x9f : 1) // 00h … 1fh, and from BEh on those of command sets and vendors
+	for (uint32_t log = 0; log < 256; log += log == 0x23 ? 0x9b : 1) // 00h … 23h, and from BEh on those of command sets and vendors
 		ask(NVME_ADMIN_GET_LOG_PAGE, NVME_NSID_ALL, log | 255u << 16, {NVME_SUCCESS, NVME_LOG_PAGE_INVALID, NVME_INVALID_FIELD});
 	for (uint32_t feature = 0; feature < 0x88; feature += feature == 0x1f ? 0x59 : 1) {
-		ask(NVME_ADMIN_GET_FEATURES, 0, feature, {NVME_SUCCESS, NVME_INVALID_FIELD});
+		const uint16_t none = feature == NVME_FEAT_FDP_EVENTS ? NVME_INVALID_NAMESPACE : NVME_SUCCESS; // it is a namespace's
+		ask(NVME_ADMIN_GET_FEATURES, 0, feature, {none, NVME_SUCCESS, NVME_INVALID_FIELD});
 		ask(NVME_ADMIN_GET_FEATURES, 1, feature, {NVME_SUCCESS, NVME_INVALID_FIELD, NVME_FEATURE_NOT_PER_NAMESPACE});
 	}
 	ask(NVME_ADMIN_HZ_RESET_STATS, 0, 0, {NVME_SUCCESS});

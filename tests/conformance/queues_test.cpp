@@ -235,11 +235,12 @@ protected:
 			queues.push_back(bench_.controller().create_queue(static_cast<unsigned>(queues.size()) + 1,
 									  {.depth = 64, .data_bytes = 4096, .priority = priority}));
 		std::vector<hz::QueuePair *> all;
-		for (auto &queue : queues) {
+		for (auto &queue : queues)
 			all.push_back(queue.get());
+		open_all(all);
+		for (auto *queue : all)
 			for (unsigned i = 0; i < commands; i++)
 				queue->submit(*queue->acquire(), hz::QueuePair::read(i, 1), 0);
-		}
 		drain(all, [&](hz::QueuePair &queue, const hz::Completion &c) {
 			EXPECT_EQ(c.status, NVME_SUCCESS);
 			found[priorities[queue.qid() - 1]].push_back(c.completed_ns);

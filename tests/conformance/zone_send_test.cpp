@@ -82,7 +82,7 @@ const CommandCase cases[] = {
 	{"ActionF", NVME_INVALID_FIELD, send(0xf, 0)},
 	{"SetExtensionWithoutExtensions", NVME_INVALID_FIELD, send(NVME_ZSA_SET_EXTENSION, 0)},
 	{"SetExtensionForAll", NVME_INVALID_FIELD, send(NVME_ZSA_SET_EXTENSION, 0, true)},
-	{"FlushRandomWriteArea", NVME_INVALID_FIELD, send(0x11, 0)},
+	{"FlushRandomWriteArea", NVME_INVALID_ZONE_OP, send(0x11, 0)},
 	{"LastAction", NVME_INVALID_FIELD, send(0xff, 0)},
 	{"ActionZeroForAll", NVME_INVALID_FIELD, send(0, 0, true)},
 	{"OpenNotAtAZonesStart", NVME_INVALID_FIELD, send(NVME_ZSA_OPEN, 1)},

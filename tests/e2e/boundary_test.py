@@ -64,7 +64,7 @@ class Boundary(unittest.TestCase):
         for key, role in ROLES.items():
             with self.subTest(key):
                 result = self.run_with(key, {key: "firmware"})
-                self.assertEqual(result["device"]["hardware"], {**dict.fromkeys(ROLES, "engine"), key: "firmware"})
+                self.assertEqual(result["device"]["hardware"], {**dict.fromkeys((*ROLES, "parity"), "engine"), key: "firmware"})
                 takes = units(result)[key] * instructions()[key]
                 self.assertGreater(takes, 0)
                 self.assertEqual(self.added(result, self.base), {**dict.fromkeys(("hil", "tsu", "worker"), 0), role: takes})

@@ -136,12 +136,12 @@ class Scripts(unittest.TestCase):
                 base.mkdir()
                 study = subprocess.Popen([PYTHON, str(TOP / "studies/conzone-fig8/study.py"), "--out", folder],
                                          env={**os.environ, "HARTZONE_RUN_BASE": str(base)}, stderr=subprocess.PIPE, text=True)
-                self.wait_until(lambda: any(base.iterdir()))
+                self.wait_until(lambda base=base: any(base.iterdir()))
                 study.send_signal(number)
                 _, words = study.communicate(timeout=HANG_S)
                 self.assertEqual(study.returncode, code, words)
                 self.assertEqual(words, INTERRUPTED if code > 0 else "")
-                self.wait_until(lambda: not any(base.iterdir()) and not processes.naming(folder))
+                self.wait_until(lambda base=base, folder=folder: not any(base.iterdir()) and not processes.naming(folder))
 
     def test_an_interrupt_keeps_what_was_measured(self):
         with tempfile.TemporaryDirectory(prefix="hz-study-") as folder:

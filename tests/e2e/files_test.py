@@ -65,13 +65,39 @@ class Files(unittest.TestCase):
     def test_an_aged_device_is_overwritten(self):
         words = ("--device", "conzone-f2fs", "update", "--size", 4, "--count", 64, "--aged", 5)
         each, few = self.called(*words), self.called(*words, "--sync-every", 16)
-        small_files = each["files"]["used_blocks"] - 4 * 256
-        self.assertGreater(small_files, 0.05 * each["files"]["total_blocks"])
+        self.assertAlmostEqual(each["result"]["filled"], 0.05, delta=0.001)
         self.assertEqual(each["files"]["syncs"] - few["files"]["syncs"], 64 - 4)
         self.assertGreaterEqual(each["device"]["durable write"]["count"], 128, "a block and an inode for each")
         self.assertLess(few["device"]["durable write"]["count"], 32)
         self.assertLess(few["result"]["device"]["host_write_bytes"], each["result"]["device"]["host_write_bytes"])
         self.assertGreaterEqual(few["result"]["device"]["programmed_bytes"], few["result"]["device"]["slc_bytes"])
+
+    def test_files_are_held_at_a_part_of_the_space(self):
+        words = ("--device", "small-legacy", "fragment", "--size", 1, "--small-files", 4, "--reread", 2, "--count", 30)
+        held, free = self.called(*words, "--hold", 60), self.called(*words)
+        used = [one["used_blocks"] / held["files"]["total_blocks"] for one in held["result"]["iterations"]]
+        self.assertEqual(len(used), 30, "it never ends for want of room")
+        self.assertLessEqual(max(used), 0.6)
+        self.assertGreater(min(used[5:]), 0.3)
+        self.assertLess(len(free["result"]["iterations"]), 10)
+        self.assertGreater(held["result"]["iterations"][-1]["segments"]["dirty"], 0)
+
+    def test_a_warm_up_is_not_measured(self):
+        words = ("--device", "small-legacy", "update", "--in-place", "--count", 64)
+        plain, warm = self.called(*words), self.called(*words, "--warm-up", 192)
+        self.assertEqual([run["result"]["updates"] for run in (plain, warm)], [64, 64])
+        self.assertEqual([run["device"]["durable write"]["count"] for run in (plain, warm)], [64, 64])
+        self.assertEqual(warm["files"]["in_place_blocks"] - plain["files"]["in_place_blocks"], 192)
+        self.assertEqual(warm["result"]["device"]["host_write_bytes"], 64 * 4096)
+        self.assertEqual([run["options"]["warm_up"] for run in (plain, warm)], [0, 192])
+        logged = self.called("--device", "small-legacy", "update", "--count", 8, "--sync-every", 8, "--warm-up", 15)
+        self.assertLessEqual(logged["result"]["device"]["host_write_bytes"], 9 * 4096, "8 blocks and an inode, not the 7 that the warm-up left")
+
+    def test_an_aged_device_has_the_room_that_was_asked_for(self):
+        for percent in (50, 75, 95):
+            found = self.called("--device", "small-legacy", "update", "--count", 16, "--aged", percent)
+            self.assertLess(abs(found["result"]["filled"] - percent / 100), 0.04, "a file has 3 % of so small a device")
+        self.assertIn("needs 256 of 1008 blocks alone", self.called("--device", "small-legacy", "update", "--aged", 20, code=1))
 
     def test_old_files_are_read_again(self):
         words = ("--device", "small-legacy", "fragment", "--count", 3, "--small-files", 2)
@@ -96,8 +122,10 @@ class Files(unittest.TestCase):
         self.assertIn("block namespace", self.called("--device", "small-legacy", "update", "--iotailor", code=1))
         self.assertIn("hzfs keeps its checkpoints in conventional zones", self.called("--device", "small", "update", code=1))
         self.assertIn("keeps no data (media: timing-only", self.called("--device", "cufs", "update", code=1))
-        self.assertIn("--reread is for fragment", self.called("--device", "small-mixed", "update", "--reread", 1, code=1))
-        for words in (("--aged", 50), ("--sync-every", 2)):
+        self.assertIn("an iteration alone needs", self.called("--device", "small-legacy", "fragment", "--hold", 20, code=1))
+        for words in (("--reread", 1), ("--hold", 50), ("--small-files", 4)):
+            self.assertIn("--small-files, --reread and --hold are for fragment", self.called("--device", "small-mixed", "update", *words, code=1))
+        for words in (("--aged", 50), ("--warm-up", 2), ("--sync-every", 2)):
             self.assertIn("are for update", self.called("--device", "small-mixed", "fragment", *words, code=1))
         for knobs in ("", "nosuch=1", "on,off", "gc_valid_thresh_ratio=101", "segment=1", "pause=5 minutes", "migration_window_granularity=0"):
             self.called("--device", "small-mixed", "update", "--cleaner", knobs, code=2)

@@ -169,7 +169,9 @@ TEST_P(FinishCut, ThenOrderlyShutdowns)
 	EXPECT_GE(died, 2u) << "a cut must hit a finish";
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, FinishCut, ::testing::Values("small", "default", "conzone-paper", "small-zms", "small-zufs", "small-plp"),
+INSTANTIATE_TEST_SUITE_P(Presets, FinishCut,
+			 ::testing::Values("small", "default", "conzone-paper", "small-zms", "small-zufs", "small-zufs-f2fs", "small-plp",
+					   "small-rain"),
 			 [](const auto &info) {
 				 std::string name = info.param;
 				 std::ranges::replace(name, '-', '_');

@@ -255,7 +255,7 @@ each:
     def test_protection_information_keeps_its_promises(self):
         """Tuples outlast power cuts, with the data that they belong to: whatever is read is checked against them."""
         tuples = pathlib.Path(self.folder.name) / "tuples.yaml"
-        for preset, cuts in (("small-mixed", (30, 70)), ("small-plp", ("3ms",))):
+        for preset, cuts in (("small-mixed", (30, 70)), ("small-zufs-f2fs", (30, 70)), ("small-plp", ("3ms",))):
             tuples.write_text((TOP / f"configs/devices/{preset}.yaml").read_text() + "\nprotection: type1\n")
             for cut in cuts:
                 self.run_on("--format-image", "--power-cut-at", cut, device=tuples)

@@ -1,180 +1,153 @@
-"""Power cuts under a file system of Linux: a guest writes files with fsync and says which are synced, the device goes dark in a flash operation
-drawn by a seed, and the next guest must find every synced file as it was and a file system without errors. The cuts of a chain follow
-one another on one image, so some come in a recovery, a mount or a check.
+"""Power cuts under file systems of Linux (hztest/linux_cuts.py), a few of each; scripts/linux-cuts makes as many as one likes.
 
 HARTZONE_TEST_ROUNDS: cuts of each file system instead of the few here. HARTZONE_TEST_SEED: of the first chain (1)."""
 # SPDX-License-Identifier: BSD-3-Clause
+import importlib.machinery
+import importlib.util
+import json
 import os
 import pathlib
-import random
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+import unittest.mock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "tests" / "support"), str(TOP / "linux")]
-import guest  # noqa: E402
-import image  # noqa: E402
-from hztest.needs import HANG_S, device_problem  # noqa: E402
+sys.path.insert(0, str(TOP / "tests" / "support"))
+from hztest import linux_cuts as cuts  # noqa: E402
 
-MADE = (image.CACHE / image.DEFAULT_KERNEL / "packages").exists()
-MISSING = device_problem() or ("" if shutil.which(guest.QEMU) else "there is no x86 QEMU (scripts/setup --linux)") or (
-    "" if MADE else "no guest was fetched (./hartzone linux fetches it)")
+MISSING = cuts.problem()
 SEED, ROUNDS = int(os.environ.get("HARTZONE_TEST_SEED", "1")), int(os.environ.get("HARTZONE_TEST_ROUNDS", "0"))
-CHAIN = 10  # cuts on one image
-DARK, WELL = 4, 7  # exit codes: of serve after a cut, of a guest that only looks
-FIRST_CUT, NEXT_CUT = (1500, 3000), (1, 1500)  # flash operations; the first guest also makes the file system
-
-# Looks for what earlier guests synced, then writes until the device is gone. {make} runs on the first good round of a chain.
-SESSION = """
-{make} || exit 10
-echo made
-{mount} || exit 11
-cd /mnt && sha256sum $(find . -name 'f*') </dev/null && echo looked || exit 12
-cd / && umount /mnt || exit 13
-{fsck}; echo fsck $?
-[ -z "{look_only}" ] || exit {well}
-{mount} && cd /mnt || exit 14
-"""
-# A new version of a file is whole in another one before it takes the name; noise is written and never synced.
-WRITER = """
-n={start}
-while :; do
-	n=$((n + 1)) file=f$((n * 7 % 16))
-	dd if=/dev/urandom of=/tmp/new bs=4k count=$((1 + n * n % 61)) 2>/dev/null
-	sum=$(sha256sum </tmp/new) && echo "begun $file $sum"
-	dd if=/tmp/new of=new bs=64k conv=fsync 2>/dev/null && mv new $file && sync . || exit 15
-	echo "synced $file $sum"
-	dd if=/tmp/new of=noise bs=64k seek=$((n % 8)) conv=notrunc 2>/dev/null || exit 16
-done
-"""
+SCRIPT = TOP / "scripts" / "linux-cuts"
 
 
-class Kind:
-    """A file system: how it is made, mounted and checked, and what its check must say besides ending with 0."""
-
-    def __init__(self, device, make, mount, fsck, says):
-        self.device, self.make, self.mount, self.fsck, self.says = device, make, mount, fsck, says
-
-    def errors(self, lines):
-        """Of its check, where that came to its end."""
-        checks, said = [line for line in lines if re.fullmatch(r"fsck \d+", line)], "\n".join(lines)
-        good = checks in ([], ["fsck 0"]) and "[Fail]" not in said and (not checks or re.search(self.says, said))
-        return [] if good else ["the file system has errors"]
-
-
-KINDS = {
-    "f2fs": Kind("conzone-f2fs-patched", "mkfs.f2fs -f -m -c /dev/zones /dev/blocks >/dev/null", "mount -t f2fs /dev/blocks /mnt",
-                 "fsck.f2fs -f /dev/blocks", says=r"\[Ok\.\.\]"),
-    "btrfs": Kind("default", "mkfs.btrfs -f -O zoned -d single -m single /dev/zones >/dev/null", "mount -t btrfs /dev/zones /mnt",
-                  "btrfs check /dev/zones 2>&1", says="no error found"),
-    "ext4": Kind("legacy", "mkfs.ext4 -q -F /dev/blocks", "mount -t ext4 /dev/blocks /mnt", "e2fsck -f -n /dev/blocks", says="Pass 5"),
-}
-
-
-class Books:
-    """Output of the guests of a chain: for each file the checksum that was synced last, and those begun since; None: it may be missing."""
-
-    def __init__(self):
-        self.made, self.files, self.synced = False, {}, 0
-
-    def note(self, line):
-        words = line.split()
-        if words[:1] == ["made"]:
-            self.made = True
-        elif words[:1] == ["begun"]:
-            self.files.setdefault(words[1], {None}).add(words[2])
-        elif words[:1] == ["synced"]:
-            self.files[words[1]] = {words[2]}
-            self.synced += 1
-
-    def lost(self, found):
-        """Sentences; found: file → checksum. From then on the files are what was found."""
-        wrong = [f"{name} is {found.get(name, 'missing')}, not one of {sums}" for name, sums in self.files.items() if found.get(name) not in sums]
-        self.files = {name: {found.get(name)} for name in self.files}
-        return wrong
-
-
-class Chain:
-    """Cuts that follow one another on one image."""
-    accel = "auto"
-
-    def __init__(self, kind, seed, base):
-        self.kind, self.random, self.base, self.books, self.start = KINDS[kind], random.Random(f"{kind} {seed}"), base, Books(), 0
-        self.looked = 0
-
-    def script(self, look_only):
-        kind = self.kind
-        session = SESSION.format(make="true" if self.books.made else kind.make, mount=kind.mount, fsck=kind.fsck,
-                                 look_only="yes" if look_only else "", well=WELL)
-        self.start += 1000
-        return session + WRITER.format(start=self.start)
-
-    def boot(self, cut):
-        """(exit code, lines of its output, that with its errors)"""
-        words = ["--power-cut-at", str(cut)] if cut else []
-        with tempfile.TemporaryDirectory(prefix="hz-cuts-") as name:
-            os.mkdir(f"{name}/runs")
-            run = subprocess.run([sys.executable, TOP / "linux/command.py", "--accel", self.accel, "--device", self.kind.device,
-                                  "--image", self.base / "image", *words, "--", "sh", "-c", self.script(not cut)], capture_output=True, text=True, check=False, timeout=HANG_S, stdin=subprocess.DEVNULL,
-                                 env={**os.environ, "TMPDIR": name, "HARTZONE_RUN_BASE": f"{name}/runs"})
-        if "it is emulated" in run.stderr:
-            Chain.accel = "tcg"  # the later boots skip this KVM
-        return run.returncode, run.stdout.splitlines(), run.stdout + run.stderr
-
-    def wrong(self, code, lines, cut):
-        """Faults, as sentences."""
-        if code != (DARK if cut else WELL):
-            return [f"it ended with code {code}"]
-        wrong = []
-        if "looked" in lines:
-            listed = re.findall(r"(?m)^([0-9a-f]{64})  (?:\./)?(\S+)$", "\n".join(lines[:lines.index("looked")]))
-            wrong += self.books.lost({name: checksum for checksum, name in listed})
-            self.looked += 1
-        wrong += self.kind.errors(lines)
-        for line in lines:
-            self.books.note(line)
-        return wrong
-
-    def round(self, look_only=False):
-        """Faults as sentences, and the output."""
-        cut = 0 if look_only else self.random.randint(*(NEXT_CUT if self.books.made else FIRST_CUT))
-        begun, synced = time.monotonic(), self.books.synced
-        code, lines, said = self.boot(cut)
-        wrong = self.wrong(code, lines, cut)
-        print(f"cut at {cut}: {self.books.synced - synced} synced, {time.monotonic() - begun:.0f} s", file=sys.stderr)
-        return wrong, f"cut at flash operation {cut}:\n{said}"
+def script():
+    """scripts/linux-cuts as a module."""
+    loader = importlib.machinery.SourceFileLoader("linux_cuts_script", str(SCRIPT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("linux_cuts_script", loader))
+    loader.exec_module(module)
+    return module
 
 
 class BooksOfSyncedFiles(unittest.TestCase):
     def setUp(self):
-        self.books = Books()
+        self.books = cuts.Files()
         for line in ("made", "begun f1 aa  -", "synced f1 aa  -", "begun f1 bb  -", "begun f2 cc  -", "synced f2 cc  -", "begun f3 dd  -"):
             self.books.note(line)
 
+    def lost(self, found):
+        return self.books.looked([f"{checksum * 32}  ./{name}" for name, checksum in found.items()])
+
     def test_what_may_be(self):
+        self.books.files = {name: {checksum and checksum * 32 for checksum in sums} for name, sums in self.books.files.items()}
+        kept = self.books.state()
         for f1 in ("aa", "bb"):
             for f3 in ({}, {"f3": "dd"}):
-                self.assertEqual(self.books.lost({"f1": f1, "f2": "cc", **f3, "noise": "ee"}), [])
-                self.setUp()
+                self.books = cuts.Files(kept)
+                self.assertEqual((self.books.known(), self.lost({"f1": f1, "f2": "cc", **f3, "noise": "ee"})), (2, []))
 
     def test_what_is_lost(self):
-        for found, name in (({"f2": "cc"}, "f1"), ({"f1": "aa"}, "f2"), ({"f1": "aa", "f2": "aa"}, "f2"), ({"f1": "aa", "f2": "cc", "f3": "xx"}, "f3")):
-            self.assertRegex("\n".join(self.books.lost(found)), f"^{name} is [^\n]*$")
-            self.setUp()
-        self.assertEqual(self.books.lost({"f1": "bb", "f2": "cc"}), [])
-        self.assertEqual(len(self.books.lost({"f1": "aa", "f2": "cc"})), 1, "what was found once stays")
+        self.books.files = {name: {checksum and checksum * 32 for checksum in sums} for name, sums in self.books.files.items()}
+        kept = self.books.state()
+        for found, name in (({"f2": "cc"}, "f1"), ({"f1": "aa"}, "f2"), ({"f1": "aa", "f2": "aa"}, "f2"), ({"f1": "aa", "f2": "cc", "f3": "ff"}, "f3")):
+            self.books = cuts.Files(kept)
+            self.assertRegex("\n".join(self.lost(found)), f"^{name} is [^\n]*$")
+        self.books = cuts.Files(kept)
+        self.assertEqual(self.lost({"f1": "bb", "f2": "cc"}), [])
+        self.assertEqual(len(self.lost({"f1": "aa", "f2": "cc"})), 1, "what was found once stays")
 
     def test_errors_of_a_check(self):
-        f2fs = KINDS["f2fs"]
+        f2fs = cuts.KINDS["f2fs"]
         self.assertEqual(f2fs.errors(["sum"]), [])
         self.assertEqual(f2fs.errors(["SIT valid [Ok..]", "fsck 0"]), [])
         for lines in (["SIT valid [Ok..]", "fsck 1"], ["SIT valid [Ok..]", "other corrupted bugs [Fail]", "fsck 0"], ["fsck 0"]):
             self.assertEqual(len(f2fs.errors(lines)), 1)
+
+
+    def test_a_torn_tree_block_of_btrfs(self):
+        crossing, summary = "bad metadata [51957760, 51974144) crossing stripe boundary", "ERROR: errors found in extent allocation tree or chunk allocation"
+        btrfs, end = cuts.KINDS["btrfs"], ["found 2670592 bytes used, error(s) found", "fsck 1"]
+        self.assertEqual((btrfs.errors([crossing, summary, *end]), btrfs.remark), ([], "later tree blocks lie across 64 KiB"))
+        for lines in ([summary, *end], [crossing, "parent transid verify failed, bad block 5", summary, *end], [crossing, summary, "fsck 139"], [crossing, "fsck 0"], ["mirror 1 has a checksum mismatch", crossing, *end]):
+            self.assertEqual(len(btrfs.errors(lines)), 1, lines)
+        self.assertEqual((btrfs.errors(["found 2670592 bytes used, no error found", "fsck 0"]), btrfs.remark), ([], None))
+
+
+class BooksOfZones(unittest.TestCase):
+    def setUp(self):
+        self.books = cuts.Zones()
+        for line in ("made", f"synced 1 16384 {'a' * 64}  -", f"synced 2 4096 {'b' * 64}  -", f"synced 2 8192 {'c' * 64}  -", f"synced 3 4096 {'d' * 64}  -",
+                     "reset 3"):
+            self.books.note(line)
+
+    def test_what_was_synced_is_there_and_more_may_be(self):
+        self.assertEqual((self.books.synced, self.books.known()), (4, 2))
+        self.assertIn("head -c 8192 seq/2 | sha256sum", self.books.look_script())
+        self.assertNotIn("seq/3", self.books.look_script())
+        good = [f"zone 1 16384 {'a' * 64}  -", f"zone 2 8192 {'c' * 64}  -"]
+        self.assertEqual(cuts.Zones(self.books.state()).looked(good), [])
+        for lines, name in ((good[:1], "2"), ([good[0], f"zone 2 8192 {'b' * 64}  -"], "2"), (good[1:], "1")):
+            self.assertRegex("\n".join(self.books.looked(lines)), f"^the first .* of zone {name} have [^\n]*$")
+
+
+class FakeChain(cuts.Chain):
+    """A guest that syncs a file in each round; in the fourth one it is interrupted, once, in the sixth one another process ends it, once; once the script is
+    interrupted between the seventh one and the eighth."""
+    interrupts, ended, torn = set(), set(), set()
+
+    def done(self):
+        if self.rounds in self.torn:
+            self.torn.discard(self.rounds)
+            self.save()
+            raise KeyboardInterrupt
+        super().done()
+
+    def boot(self, cut):
+        image = self.folder / "image"
+        before = image.read_text() if image.exists() else ""
+        image.write_text(before + f"{self.rounds} ")
+        if self.rounds in self.interrupts:
+            self.interrupts.discard(self.rounds)
+            raise KeyboardInterrupt
+        if self.rounds in self.ended:
+            self.ended.discard(self.rounds)
+            return 1, [], "qemu-system-riscv64: terminating on signal 15 from pid 7"
+        self.images[self.seed] = image.read_text()
+        known = [f"{checksum}  ./{name}" for name, (checksum,) in self.books.files.items()]
+        lines = ["made", *known, "looked", "SIT [Ok..]", "fsck 0", f"begun f{self.rounds} {'a' * 64}  -", f"synced f{self.rounds} {'a' * 64}  -"]
+        return (cuts.DARK if cut else cuts.WELL), (lines if cut else lines[:-2]), ""
+
+
+class TheScript(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="hz-chain-")
+        self.addCleanup(folder.cleanup)
+        self.base = pathlib.Path(folder.name)
+
+    def test_an_interrupted_round_begins_again_and_the_rest_goes_on(self):
+        module = script()
+        words = ["--rounds", "12", "--out", str(self.base), "f2fs"]
+        FakeChain.interrupts, FakeChain.ended, FakeChain.torn, FakeChain.images = {3}, {5}, {7}, {}
+        with unittest.mock.patch.object(module.cuts, "Chain", FakeChain), unittest.mock.patch.object(module.cuts, "problem", lambda kernel: ""), \
+                open(os.devnull, "w", encoding="utf-8") as nowhere, unittest.mock.patch("sys.stdout", nowhere):
+            self.assertEqual(module.main(words), 130)
+            self.assertEqual(len(json.loads((self.base / "cuts.json").read_text())["rounds"]), 3)
+            self.assertEqual(module.main(words), 130)
+            self.assertEqual(module.main(words), 0)
+            self.assertEqual(module.main(words), 0, "all is done")
+        result = json.loads((self.base / "cuts.json").read_text())
+        self.assertEqual([(one["seed"], one["number"]) for one in result["rounds"]], [*((1, n) for n in (*range(1, 11), 0)), (2, 1), (2, 2), (2, 0)])
+        self.assertEqual(result["totals"]["f2fs"], {"cuts": 12, "synced": 12, "checked": 45 + 10 + 1 + 2, "faults": 0})
+        self.assertEqual(FakeChain.images, {1: "0 1 2 3 4 5 6 7 8 9 10 ", 2: "0 1 2 "}, "each round on the image that the one before it left")
+        self.assertEqual([one["cut"] for one in result["rounds"] if not one["number"]], [0, 0])
+        self.assertFalse((self.base / "f2fs-1").exists(), "a chain that is over takes no room")
+
+    def test_bad_words(self):
+        for words, sentence in ((["nosuch"], "invalid choice"), (["--rounds", "0", "f2fs"], "1 or more"), (["--seed", "x", "f2fs"], "a number")):
+            run = subprocess.run([sys.executable, SCRIPT, *words], capture_output=True, text=True, check=False)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(sentence, run.stderr)
 
 
 @unittest.skipIf(MISSING, MISSING)
@@ -183,19 +156,25 @@ class LinuxCuts(unittest.TestCase):
         rounds, seed = ROUNDS or rounds, SEED
         while rounds > 0:
             with tempfile.TemporaryDirectory(prefix="hz-chain-") as name:
-                chain = Chain(kind, seed, pathlib.Path(name))
-                for look_only in [False] * min(rounds, CHAIN) + [True]:
-                    wrong, said = chain.round(look_only)
-                    self.assertEqual(wrong, [], f"{kind}, HARTZONE_TEST_SEED={seed}, {said}")
-                self.assertGreater(chain.looked, 0)
+                chain, looked = cuts.Chain(kind, seed, pathlib.Path(name)), 0
+                for look_only in [False] * min(rounds, cuts.CHAIN) + [True]:
+                    one = chain.round(look_only)
+                    print(one.text(), file=sys.stderr)
+                    self.assertEqual(one.faults, [], f"{one.text()}\n{one.said}")
+                    looked += one.looked
+                    chain.done()
+                self.assertGreater(looked, 0)
                 self.assertGreater(chain.books.synced, 0)
-            rounds, seed = rounds - CHAIN, seed + 1
+            rounds, seed = rounds - cuts.CHAIN, seed + 1
 
     def test_f2fs(self):
         self.cuts("f2fs", 2)
 
     def test_btrfs(self):
         self.cuts("btrfs", 1)
+
+    def test_zonefs(self):
+        self.cuts("zonefs", 1)
 
     def test_ext4(self):
         self.cuts("ext4", 1)

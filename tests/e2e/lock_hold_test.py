@@ -37,7 +37,7 @@ def longest_holds(device, granularity, load=OVERWRITE, *options):
         subprocess.run([os.environ["HARTZONE_DRIVER"], "run", "--device", str(file), "--workload", str(workload), *options, "--out", folder],
                        check=True, stdout=subprocess.DEVNULL)
         result = json.loads((pathlib.Path(folder) / "result.json").read_text())
-    holds = {name: 0 for name in MOST}
+    holds = dict.fromkeys(MOST, 0)
     for lock in result["locks"]:
         holds[lock["class"]] = max(holds[lock["class"]], lock["hold_max_ns"])
     return result, holds

@@ -46,6 +46,9 @@ class Native(unittest.TestCase):
     def test_several_namespaces(self):
         self.assertGreater(self.check("small-mixed"), 100)
 
+    def test_two_maps_in_one_device(self):
+        self.assertGreater(self.check("small-zufs-f2fs"), 100)
+
     def test_several_harts_of_the_host_interface(self):
         self.assertGreater(self.check("small", change=lambda text: text.replace("harts:\n", "harts:\n  hils: 2\n", 1)), 100)
 

@@ -32,8 +32,7 @@ class NvmeTcp(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.base = pathlib.Path(folder.name)
         (self.base / "runs").mkdir()
-        self.mixed = self.base / "mixed.yaml"  # exact repetition needs costs without caches (docs/linux.md)
-        self.mixed.write_text((TOP / "configs/devices/small-mixed.yaml").read_text() + "clock: {preset: free}\n")
+        self.mixed = TOP / "configs/devices/small-mixed.yaml"
         self.environment = {**os.environ, "HARTZONE_RUN_BASE": str(self.base / "runs")}
 
     def call(self, *words):
@@ -89,6 +88,64 @@ class NvmeTcp(unittest.TestCase):
         for _ in range(2):
             same, _ = self.repeat(record)
             self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
+
+    def test_namespaces_come_and_go_under_load(self):
+        """Two hosts, the second of which has another controller's id than the device's."""
+        self.mixed = self.base / "two.yaml"
+        small = (TOP / "configs/devices/small-legacy.yaml").read_text()
+        doubled = re.sub(r"(blocks_per_plane: )(\d+)", lambda found: f"{found[1]}{2 * int(found[2])}", small)
+        self.mixed.write_text(doubled + "namespaces: {count: 2}\n")
+        record = self.base / "namespaces.hzr"
+        said = self.serve("$load 1 write 0.2 16; $load 1 mixed 4 8 & sleep 0.5; $load namespaces; wait", "--record", record)
+        self.assertIn("10 namespaces: all as it should be", said)
+        self.assertRegex(said, r"mixed, depth 8: .* 0 failed")
+        digest = re.search(r"namespaces.hzr: digest (\w+)", said)[1]
+        for _ in range(2):
+            same, _ = self.repeat(record)
+            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
+
+    def test_events_of_placement(self):
+        self.assertIn("3 events: all", self.serve("$load events", device=TOP / "configs/devices/small-fdp.yaml"))
+
+    def test_a_format_that_needs_more_device_time_than_hosts_let_pass(self):
+        """Its erases take longer than the wall clock gives the device: after ten seconds nothing holds its time any more."""
+        self.assertIn("a format: all", self.serve("$load format", "--slow-down", "10000", device=TOP / "configs/devices/small-legacy.yaml"))
+
+    def test_threads_of_host_and_repeat_that_are_slow(self):
+        """Several lanes, and admin commands that begin parts of the recording."""
+        record, self.environment["HARTZONE_TEST_DELAY_US"] = self.base / "slow.hzr", "3000"
+        said = self.serve("$load blocks; for i in 1 2; do $load 2 write 0.5 16 & $load 2 mixed 1 4 & $load admin & $load 2 read 0.5 2 & wait; done", "--record", record)
+        digest = re.search(r"slow.hzr: digest (\w+)", said)[1]
+        for _ in range(2):
+            same, _ = self.repeat(record)
+            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
+
+    def test_device_time_that_is_slower_than_the_emulation(self):
+        """The device is ahead of the host: work in the background waits for its promise, as does a lane that was idle while others were full."""
+        record = self.base / "ahead.hzr"
+        said = self.serve("$load 2 write 3 64 & $load 2 mixed 4 4 & sleep 1; $load admin; $load 2 write 1 1 & $load 1 read 2 1 & $load admin; wait",
+                          "--slow-down", "30", "--record", record)
+        digest = re.search(r"ahead.hzr: digest (\w+)", said)[1]
+        for _ in range(2):
+            same, _ = self.repeat(record)
+            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
+        for workers in (1, 4):  # on a slower device I/O commands end after the doorbell of the admin command behind them
+            other, _ = self.repeat(record, "--workers", workers)
+            self.assertGreater(other["differ"], 0)
+
+    def test_lanes_of_a_part_begin_together(self):
+        """The first lane's first command arrives last: device time does not run there before the others take part."""
+        lines, part_ns = ["hartzone-record 1 lanes 4 depth 128 turnaround 20000 workers 2 device small-mixed"], 3_000_000
+        for at in range(20_000_000, 20_000_000 + 40 * part_ns, part_ns):
+            lines += [f"s {lane} {at + (4 - lane) * 500_000} {1 + lane % 2} 0 1 0 0 {lane:x} 0 0 0 0 0" for lane in range(1, 5)]
+            lines.append(f"a {at + part_ns - 500_000} 4096 6 0 1 0 0 0 0 0 0 0 0")
+        record, digests = self.base / "parts.hzr", set()
+        record.write_text("\n".join(lines) + "\n")
+        for delay in ("20000", "20000", "0"):
+            self.environment["HARTZONE_TEST_DELAY_US"] = delay
+            same, _ = self.repeat(record)
+            digests.add(same["digest"])
+        self.assertEqual(len(digests), 1)
 
     def test_its_value_may_be_left_out_in_front_of_a_command(self):
         for words in (["--nvme-tcp", "0"], ["--nvme-tcp=0"], ["--nvme-tcp", "0", "--lanes", "1"]):

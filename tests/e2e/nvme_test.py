@@ -98,6 +98,31 @@ class NvmeCli(unittest.TestCase):
             self.assertTrue(self.good(*image, "read", "-s", "0", "-c", "3", "-z", len(data)).startswith(
                 data[:BLOCK] + bytes(2 * BLOCK) + data[3 * BLOCK:]))
 
+    def test_flexible_data_placement(self):
+        """Each call is a start of the device: events and statistics are those since."""
+        with tempfile.TemporaryDirectory(prefix="hz-nvme-") as folder:
+            image = ["--device", "small-fdp", "--image", str(pathlib.Path(folder) / "image")]
+            configs = json.loads(self.good(*image, "fdp", "configs", "-e", "1", "-o", "json"))
+            found = configs["configs"][0]
+            self.assertEqual((found["nrg"], found["nruh"], found["nnss"]), (1, 4, 1))
+            self.assertEqual(self.good(*image, "fdp", "configs", "-e", "1").count(b"Initially Isolated"), 4)
+            usage = json.loads(self.good(*image, "fdp", "usage", "-e", "1", "-o", "json"))
+            self.assertEqual([one["ruha"] for one in usage["ruhus"]], [1] * 4)
+            unit = found["runs"] // BLOCK
+            self.assertEqual(self.room(image), [unit] * 4)
+            self.good(*image, "write", "-s", "0", "-c", "2", "-z", 3 * BLOCK, "-T", "2", "-S", "3", data=bytes(3 * BLOCK))
+            self.assertEqual(self.room(image), [unit, unit, unit, unit - 3])
+            self.good(*image, "fdp", "update", "-p", "3")
+            self.assertEqual(self.room(image), [unit] * 4)
+            stats = json.loads(self.good(*image, "fdp", "stats", "-e", "1", "-o", "json"))
+            self.assertEqual(int(stats["hbmw"]), 0)
+            self.assertEqual(json.loads(self.good(*image, "fdp", "events", "-e", "1", "-E", "-o", "json"))["n"], 0)
+            self.good(*image, "fdp", "set-events", "-p", "1", "-t", "0,3,128", "-e")
+            self.assertRegex(self.good(*image, "get-feature", "-f", "0x1d", "--cdw11=1"), rb"(?i)value: ?0x0*1\b")
+
+    def room(self, image):
+        return [one["ruamw"] for one in json.loads(self.good(*image, "fdp", "status", "-o", "json"))["ruhss"]]
+
     def test_marked_blocks(self):
         """Write Uncorrectable outlasts the device: each call is a start of it."""
         for device in ("small", "small-legacy"):

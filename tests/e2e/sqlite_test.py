@@ -95,6 +95,19 @@ class Sqlite(unittest.TestCase):
         self.assertLess(cached["device"]["read"]["bytes"], small["device"]["read"]["bytes"])
         self.assertLessEqual(small["device"]["read"]["bytes"], plain["device"]["read"]["bytes"])
 
+    def test_an_aged_device_has_other_files_and_moves_them(self):
+        load = ("a.db", "PRAGMA journal_mode=wal;" + TABLE + inserts(1, 60))
+        words = ("--device", "small-legacy", "--in-place", "--image", "aged.img")
+        aged, empty = self.result(*words, "--aged", 75, *load), self.result(*words[:3], *load)
+        self.assertGreater(aged["files"]["used_blocks"], empty["files"]["used_blocks"] + 300)
+        self.assertEqual(empty["collected_bytes"], 0)
+        self.assertGreater(aged["collected_bytes"], 0)
+        self.assertEqual(aged["layer"]["aged"], 75)
+        again = self.call(*words, "--aged", 75, *load)
+        self.assertNotEqual(again.returncode, 0)
+        self.assertIn("--aged is for an empty device", again.stderr)
+        self.assertEqual(self.good(*words, "a.db", "SELECT count(*) FROM t").strip(), "60")
+
     def test_ways_that_a_device_or_a_trace_does_not_have(self):
         for words, sentence in ((("small-mixed", "--page-cache", "1KiB"), "from 4 KiB to 64 GiB"),
                                 (("small-legacy", "--iotailor"), "block namespace"), (("small-legacy", "--copy-offload"), "copies nothing by itself"),

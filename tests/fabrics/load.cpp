@@ -4,9 +4,14 @@
 //	fabrics_load PORT NQN zones
 //	fabrics_load PORT NQN blocks
 //	fabrics_load PORT NQN admin
+//	fabrics_load PORT NQN namespaces
+//	fabrics_load PORT NQN events
+//	fabrics_load PORT NQN format
 //
 // `zones` writes, appends, reads, resets and finishes in the first zones of namespace 1; `blocks` writes all of namespace 2 in commands that
 // lie over the ends of its zones, and zeroes, verifies and deallocates parts of it; `admin` identifies, reads logs and sets features.
+// `namespaces` detaches, deletes, makes and attaches namespace 2 of a device that has two of blocks. `events` chooses events of flexible
+// data placement; `format` writes to namespace 1 and formats it with user data erase.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <chrono>
@@ -34,9 +39,11 @@ struct Pair {
 	Pair(uint16_t port, const std::string &name)
 		: admin(port, {.subsystem = name}), queue(port, {.subsystem = name, .flow_control = false})
 	{
-		queue.begin(1, admin.begin());
+		controller = admin.begin();
+		queue.begin(1, controller);
 	}
 	Initiator admin, queue;
+	uint16_t controller;
 };
 
 Bytes block_of(uint64_t seed)
@@ -155,6 +162,37 @@ int admin_commands(Pair &host)
 	return 0;
 }
 
+void attach(Initiator &admin, uint16_t controller, uint32_t nsid, bool on)
+{
+	Bytes list(4096);
+	write_record(std::span(list), nvme_controller_list{1, {controller}});
+	must(admin.run(Initiator::command(NVME_ADMIN_NAMESPACE_ATTACHMENT, nsid, !on), list), 0, on ? "attach" : "detach");
+}
+
+int namespaces(Pair &host)
+{
+	constexpr unsigned rounds = 10;
+	constexpr uint32_t nsid = 2, make = 0, remove = 1;
+	Initiator &admin = host.admin;
+	const Bytes size = admin.identify(NVME_CNS_NAMESPACE, nsid);
+	Bytes wish(4096);
+	std::copy_n(size.begin(), 16, wish.begin());
+	for (unsigned round = 0; round < rounds; round++) {
+		attach(admin, host.controller, nsid, false);
+		if (read_record<uint32_t>(admin.identify(NVME_CNS_ACTIVE_NAMESPACES), 4))
+			return std::fputs("a detached namespace is still there\n", stderr), 1;
+		must(admin.run(Initiator::command(NVME_ADMIN_NAMESPACE_MANAGEMENT, nsid, remove)), 0, "delete");
+		const HostCompletion made = admin.run(Initiator::command(NVME_ADMIN_NAMESPACE_MANAGEMENT, 0, make), wish);
+		must(made, 0, "make");
+		attach(admin, host.controller, static_cast<uint32_t>(made.result), true);
+		must(host.queue.run(io(NVME_IO_WRITE, nsid, round, 1), block_of(round)), 0, "write");
+		if (host.queue.run(io(NVME_IO_READ, nsid, round, 1), {}, block_bytes).data != block_of(round))
+			return std::fputs("a block of the new namespace is another\n", stderr), 1;
+	}
+	std::printf("%u namespaces: all as it should be\n", rounds);
+	return 0;
+}
+
 int load(Pair &host, uint32_t nsid, const std::string &what, double seconds, unsigned depth)
 {
 	constexpr uint64_t most_span = 2048; // blocks, of a namespace that takes writes anywhere, or that has been written
@@ -188,17 +226,65 @@ int load(Pair &host, uint32_t nsid, const std::string &what, double seconds, uns
 	return failed ? 1 : 0;
 }
 
+// Feature 1Eh of handle 1: three types are chosen, and three entries read, which are no whole dwords.
+int events(Pair &host)
+{
+	constexpr uint32_t handle = 1, types = 3;
+	const Bytes chosen = {std::byte{NVME_FDP_UNIT_NOT_FULL}, std::byte{NVME_FDP_INVALID_PLACEMENT},
+			      std::byte{NVME_FDP_MEDIA_REALLOCATED}};
+	const auto feature = [](uint8_t opcode) { return Initiator::command(opcode, 1, NVME_FEAT_FDP_EVENTS, handle | types << 16, 1); };
+	must(host.admin.run(feature(NVME_ADMIN_SET_FEATURES), chosen), 0, "set");
+	const HostCompletion got = host.admin.run(feature(NVME_ADMIN_GET_FEATURES), {}, types * sizeof(nvme_fdp_event_choice));
+	must(got, 0, "get");
+	for (uint32_t i = 0; i < types; i++)
+		if (got.data.size() != types * sizeof(nvme_fdp_event_choice) || got.data[2 * i] != chosen[i] ||
+		    got.data[2 * i + 1] != std::byte{1})
+			return std::fprintf(stderr, "fabrics_load: entry %u is not as it was chosen\n", i), 1;
+	if (!host.admin.run(feature(NVME_ADMIN_SET_FEATURES), {chosen[0]}).status)
+		return std::fputs("fabrics_load: fewer types than were named are taken\n", stderr), 1;
+	// The status of the handles does not fill the buffer that it is asked for: behind it nothing of another command shows.
+	for (unsigned slot = 0; slot < 2 * 128; slot++)
+		must(host.queue.run(io(NVME_IO_WRITE, 1, 0, 1), Bytes(block_bytes, std::byte{0xff})), 0, "write");
+	const HostCompletion status = host.queue.run(Initiator::command(NVME_IO_MGMT_RECEIVE, 1, NVME_IO_MGMT_HANDLES, block_bytes / 4 - 1),
+						     {}, block_bytes);
+	must(status, 0, "status");
+	const size_t used = sizeof(nvme_handles_status) + read_record<nvme_handles_status>(status.data).count * sizeof(nvme_handle_status);
+	if (std::any_of(status.data.begin() + std::ptrdiff_t(used), status.data.end(), [](std::byte b) { return b != std::byte{0}; }))
+		return std::fputs("fabrics_load: data of another command show\n", stderr), 1;
+	std::puts("3 events: all as it should be");
+	return 0;
+}
+
+int format(Pair &host)
+{
+	constexpr uint32_t erase_user_data = 1 << 9;
+	must(host.queue.run(io(NVME_IO_WRITE, 1, 0, 1), Bytes(block_bytes, std::byte{1})), 0, "write");
+	must(host.admin.run(Initiator::command(NVME_ADMIN_FORMAT_NVM, 1, erase_user_data)), 0, "format");
+	const HostCompletion read = host.queue.run(io(NVME_IO_READ, 1, 0, 1), {}, block_bytes);
+	must(read, 0, "read");
+	if (read.data != Bytes(block_bytes))
+		return std::fputs("fabrics_load: data outlast a format\n", stderr), 1;
+	std::puts("a format: all as it should be");
+	return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
 	if (argc != 4 && argc != 7)
-		return std::fputs("fabrics_load PORT NQN zones|blocks|admin, or PORT NQN NSID read|write|mixed SECONDS DEPTH\n", stderr), 2;
+		return std::fputs(
+			       "fabrics_load PORT NQN zones|blocks|admin|namespaces|events|format, or PORT NQN NSID read|write|mixed SECONDS DEPTH\n",
+			       stderr),
+		       2;
 	Pair host(static_cast<uint16_t>(std::atoi(argv[1])), argv[2]);
 	if (argc == 4)
-		return std::string(argv[3]) == "blocks"  ? blocks(host)
-		       : std::string(argv[3]) == "admin" ? admin_commands(host)
-							 : zones(host);
+		return std::string(argv[3]) == "blocks"       ? blocks(host)
+		       : std::string(argv[3]) == "admin"      ? admin_commands(host)
+		       : std::string(argv[3]) == "namespaces" ? namespaces(host)
+		       : std::string(argv[3]) == "events"     ? events(host)
+		       : std::string(argv[3]) == "format"     ? format(host)
+							      : zones(host);
 	return load(host, static_cast<uint32_t>(std::atoi(argv[3])), argv[4], std::atof(argv[5]),
 		    static_cast<unsigned>(std::atoi(argv[6])));
 }

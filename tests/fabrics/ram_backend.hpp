@@ -21,6 +21,7 @@ public:
 	}
 
 	unsigned lanes() const override { return static_cast<unsigned>(waiting_.size()); }
+	void use(unsigned) override {}
 	int event_fd() const override { return event_.get(); }
 	void admin(fabrics::JobPtr job) override
 	{
@@ -56,6 +57,11 @@ private:
 	{
 		job.answer = {};
 		if (job.sqe.opcode == NVME_ADMIN_NAMESPACE_ATTACHMENT) {
+			const auto list = fabrics::read_record<nvme_controller_list>(job.out);
+			if (list.count != 1 || list.id[0] != NVME_HZ_CONTROLLER_ID) {
+				job.answer.status = NVME_CONTROLLER_LIST;
+				return;
+			}
 			attached.clear();
 			if (!(job.sqe.cdw10 & 0xf))
 				attached.push_back(1);

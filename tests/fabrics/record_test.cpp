@@ -137,6 +137,32 @@ TEST_F(Record, ACutRecordingHasNoDigest)
 	EXPECT_EQ(read.digest, "");
 }
 
+TEST_F(Record, IsCutBehindItsFirstCommands)
+{
+	{
+		Recorder recorder(file, head);
+		recorder.admin(0, command(NVME_ADMIN_IDENTIFY), 4096, {});
+		recorder.placed(1, 0, 100, command(NVME_IO_WRITE), {});
+		recorder.placed(2, 0, 110, command(NVME_IO_FLUSH), {});
+		recorder.admin(120, command(NVME_ADMIN_IDENTIFY), 4096, {});
+		recorder.placed(1, 1, 130, command(NVME_IO_WRITE), {});
+		recorder.completed(1, done(1, 130, 140));
+		recorder.completed(1, done(0, 100, 150));
+		recorder.completed(2, done(0, 110, 160));
+		recorder.end();
+	}
+	Recording whole = read_recording(file), part = whole;
+	whole.cut(3);
+	EXPECT_EQ(whole.commands.size(), 5u);
+	EXPECT_NE(whole.digest, "") << "all of it is left";
+	part.cut(2);
+	EXPECT_EQ(part.commands.size(), 4u) << "with the admin commands in front of the next one";
+	ASSERT_EQ(part.completions.size(), 2u);
+	EXPECT_EQ(part.completions[0].arrival_ns, 100u);
+	EXPECT_EQ(part.completions[1].lane, 2u);
+	EXPECT_EQ(part.digest, "");
+}
+
 TEST_F(Record, SaysWhichLineIsWrong)
 {
 	const std::string first = "hartzone-record 1 lanes 2 depth 4 turnaround 9 workers 1 device d\n",

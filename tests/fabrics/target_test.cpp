@@ -245,12 +245,18 @@ TEST_F(Target, EventRequestsAreHeldAndOneTooManyIsRefused)
 
 TEST_F(Target, HostsHearOfNamespacesThatComeAndGo)
 {
-	auto admin = host(), other = host({.host_id = 9});
-	admin.begin();
-	other.begin();
+	auto other = host({.host_id = 9}), admin = host();
+	const uint16_t others = other.begin(), ours = admin.begin();
 	EXPECT_EQ(other.run(Initiator::command(NVME_ADMIN_SET_FEATURES, 0, NVME_FEAT_ASYNC_EVENT, NVME_NOTICE_NAMESPACES)).status, 0);
 	const uint16_t event = other.submit(Initiator::command(NVME_ADMIN_ASYNC_EVENT));
-	EXPECT_EQ(admin.run(Initiator::command(NVME_ADMIN_NAMESPACE_ATTACHMENT, 1, 1), Bytes(4096)).status, 0) << "detach";
+	const auto attachment = [&](uint32_t select, nvme_controller_list list) {
+		const auto bytes = std::as_bytes(std::span(&list, 1));
+		return admin.run(Initiator::command(NVME_ADMIN_NAMESPACE_ATTACHMENT, 1, select), Bytes(bytes.begin(), bytes.end())).status;
+	};
+	EXPECT_NE(ours, NVME_HZ_CONTROLLER_ID) << "the device has another id for its one controller";
+	EXPECT_EQ(attachment(1, {}), NVME_CONTROLLER_LIST);
+	EXPECT_EQ(attachment(1, {2, {ours, 999}}), NVME_CONTROLLER_LIST) << "nobody has that id";
+	EXPECT_EQ(attachment(1, {2, {ours, others}}), 0) << "detach";
 	const HostCompletion told = other.wait_for(event);
 	EXPECT_EQ(told.result, NVME_AEN_NOTICE | NVME_LOG_CHANGED_NAMESPACES << 16u);
 	const auto log = other.run(Initiator::command(NVME_ADMIN_GET_LOG_PAGE, 0, NVME_LOG_CHANGED_NAMESPACES | 1023u << 16), {}, 4096);

@@ -1,5 +1,7 @@
 // The data path one step at a time: buffered, staged, folded and placed data read back; finish, reset, capacity, flush.
 // SPDX-License-Identifier: BSD-3-Clause
+#include <set>
+
 #include "ftl_rig.hpp"
 
 using namespace ftl_rig;
@@ -23,6 +25,37 @@ TEST_F(Basic, BufferedDataReadBack)
 	EXPECT_EQ(r.counters().buffer_read_sectors, 3u);
 	EXPECT_EQ(r.compare(1, 3, 4, 0), "");
 	EXPECT_EQ(r.zone_state(1), NVME_ZS_IMPLICIT_OPEN);
+}
+
+// How many flush units had gone to flash when that changed.
+static std::set<uint64_t> write_outs(uint32_t release)
+{
+	hz_device_config cfg = ftl_config();
+	cfg.buffer_release = release;
+	cfg.buffer_flush = HZ_BUFFER_FLUSH_SUPERPAGE;
+	Rig rig(cfg);
+	EXPECT_TRUE(rig.boot()) << rig.error;
+	Request write(FTL_WRITE, 0, 48);
+	for (uint32_t i = 0; i < 48; i++)
+		fill_sector(write.pages[i], i + 1);
+	rig.submit(write);
+	std::set<uint64_t> seen;
+	for (uint64_t begin_ns = clock_now_ns(), at_ns = begin_ns; at_ns < begin_ns + 20000000; at_ns += 20000) {
+		lt_host_run_until(at_ns);
+		seen.insert(rig.counters().buffer_flushes_full);
+	}
+	EXPECT_EQ(write.status(), 0);
+	EXPECT_EQ(rig.compare(0, 0, 48, 1), "");
+	EXPECT_EQ(rig.check(), "");
+	return seen;
+}
+
+TEST(Release, ABufferIsWrittenOutUnitByUnitOrWhole)
+{
+	const std::set<uint64_t> units = write_outs(HZ_RELEASE_PROGRAMMED), whole = write_outs(HZ_RELEASE_WHOLE);
+	EXPECT_EQ(*units.rbegin(), *whole.rbegin());
+	EXPECT_EQ(whole.size(), 3u) << "none, a superpage, two";
+	EXPECT_GT(units.size(), 3u);
 }
 
 TEST_F(Basic, FlushStagesAPartialUnitAndLaterWritesFoldIt)

@@ -27,16 +27,7 @@ TEST_P(ConventionalSmallest, NeverStops)
 	ASSERT_TRUE(rig.boot()) << rig.error;
 	ConventionalDriver driver(rig, policy * 10 + streams);
 	driver.fill();
-	for (int i = 0; i < 12; i++) {
-		std::vector<ConventionalOp> ops;
-		for (int n = 0; n < 30; n++)
-			ops.push_back({FTL_WRITE, driver.roll(driver.sector_count()), 1 + driver.roll(40),
-				       static_cast<uint8_t>(driver.roll(9) ? 0 : FTL_FUA)});
-		ops.push_back({FTL_FLUSH, 0, 0});
-		ASSERT_TRUE(driver.run_batch(ops));
-		ASSERT_EQ(rig.check(), "");
-		ASSERT_FALSE(HasFailure());
-	}
+	ASSERT_NO_FATAL_FAILURE(driver.churn());
 	driver.verify_all();
 	EXPECT_GT(rig.counters().conventional_gc_runs, 20u);
 }

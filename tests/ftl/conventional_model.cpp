@@ -80,32 +80,40 @@ ConventionalDriver::ConventionalDriver(Rig &rig_, uint64_t seed)
 {
 }
 
-bool ConventionalDriver::run_batch(std::vector<ConventionalOp> ops)
+void ConventionalDriver::begin(const std::vector<ConventionalOp> &ops)
 {
-	std::vector<Running> running;
+	running_.clear();
 	batch_++;
-	for (ConventionalOp &op : ops)
-		running.push_back(issue(op));
-	lt_host_run_until_idle();
+	for (const ConventionalOp &op : ops)
+		running_.push_back(issue(op));
+}
+
+bool ConventionalDriver::end()
+{
 	bool cut = lt_load(&rig.media.off) != 0;
-	settle_all(running, cut);
+	settle_all(cut);
 	return !cut;
 }
 
-uint64_t ConventionalDriver::run_abandoned_batch(std::vector<ConventionalOp> ops, uint64_t after_ns)
+bool ConventionalDriver::run_batch(const std::vector<ConventionalOp> &ops)
 {
-	std::vector<Running> running;
+	begin(ops);
+	lt_host_run_until_idle();
+	return end();
+}
+
+uint64_t ConventionalDriver::run_abandoned_batch(const std::vector<ConventionalOp> &ops, uint64_t after_ns)
+{
 	uint64_t reset_ns, last_ns;
-	batch_++;
-	for (ConventionalOp &op : ops)
-		running.push_back(issue(op));
+	begin(ops);
 	lt_host_run_until(clock_now_ns() + after_ns);
 	last_ns = reset_ns = clock_now_ns();
-	rig.abandon([&] { return std::all_of(running.begin(), running.end(), [](const Running &r) { return r.request->done; }); });
-	settle_all(running, false);
-	for (Running &run : running) {
+	rig.abandon([this] { return std::all_of(running_.begin(), running_.end(), [](const Running &r) { return r.request->done; }); });
+	settle_all(false);
+	for (Running &run : running_) {
 		last_ns = std::max(last_ns, run.request->answered_ns);
 		abandoned += run.request->status() == NVME_ABORT_REQUESTED;
+		abandoned_updates += run.request->status() == NVME_ABORT_REQUESTED && run.op.kind == FTL_PLACEMENT_UPDATE;
 	}
 	return last_ns - reset_ns;
 }
@@ -133,7 +141,18 @@ std::vector<ConventionalOp> ConventionalDriver::random_batch(uint32_t most)
 		else
 			ops.push_back({FTL_FLUSH, 0, 0});
 	}
+	if (rig.cfg.fdp_handles)
+		place(ops);
 	return ops;
+}
+
+// On a device with reclaim unit handles: writes name one, and some of them are updated.
+void ConventionalDriver::place(std::vector<ConventionalOp> &ops)
+{
+	for (ConventionalOp &op : ops)
+		op.placement = pick_handle(true);
+	if (roll(4) == 0)
+		ops.push_back({FTL_PLACEMENT_UPDATE, 0, 1, 0, 0, pick_handle(false)});
 }
 
 template <typename F> void ConventionalDriver::each_sector(F visit)
@@ -170,6 +189,24 @@ void ConventionalDriver::all_durable()
 		sector.flushed(batch_);
 }
 
+void ConventionalDriver::churn()
+{
+	const uint32_t handles = rig.cfg.fdp_handles;
+	const auto handle = [&] { return static_cast<uint16_t>(handles ? roll(handles) : 0); };
+	for (int i = 0; i < 12; i++) {
+		std::vector<ConventionalOp> ops;
+		for (int n = 0; n < 30; n++)
+			ops.push_back(
+				{FTL_WRITE, roll(sector_count()), 1 + roll(40), static_cast<uint8_t>(roll(9) ? 0 : FTL_FUA), 0, handle()});
+		if (handles)
+			ops.push_back({FTL_PLACEMENT_UPDATE, 0, 1, 0, 0, handle()});
+		ops.push_back({FTL_FLUSH, 0, 0});
+		ASSERT_TRUE(run_batch(ops));
+		ASSERT_EQ(rig.check(), "");
+		ASSERT_FALSE(testing::Test::HasFailure());
+	}
+}
+
 void ConventionalDriver::fill(uint32_t step)
 {
 	for (uint32_t at = 0; at < sector_count(); at += step)
@@ -193,6 +230,9 @@ ConventionalDriver::Running ConventionalDriver::issue(ConventionalOp op)
 	if (rig.cfg.plp_mode == HZ_PLP_FULL && writes_data(op.kind)) // as the HIL does
 		op.flags |= FTL_FUA;
 	Running run{op, std::make_unique<Request>(op.kind, lba_of(op.lba), op.sectors, op.flags), next_tag};
+	run.request->req.placement = op.placement;
+	if (op.kind == FTL_PLACEMENT_UPDATE)
+		run.request->name_handles({op.placement});
 	if (op.kind == FTL_WRITE_ZEROES || op.kind == FTL_DEALLOCATE)
 		run.tag = 0;
 	if (op.kind == FTL_DEALLOCATE)
@@ -257,19 +297,19 @@ void ConventionalDriver::note_copy(const Running &run)
 		sectors[run.op.lba + i].copy(batch_, from[i]);
 }
 
-void ConventionalDriver::settle_all(std::vector<Running> &running, bool cut)
+void ConventionalDriver::settle_all(bool cut)
 {
-	for (Running &run : running)
+	for (Running &run : running_)
 		if ((writes_data(run.op.kind) && run.op.kind != FTL_COPY) || run.op.kind == FTL_DEALLOCATE)
 			note_write(run);
-	for (size_t i = 0; i < running.size(); i++) // a copy may be of another one's result
-		for (Running &run : running)
+	for (size_t i = 0; i < running_.size(); i++) // a copy may be of another one's result
+		for (Running &run : running_)
 			if (run.op.kind == FTL_COPY)
 				note_copy(run);
-	for (Running &run : running) // reads first: a later write of the batch may have replaced the data they saw
+	for (Running &run : running_) // reads first: a later write of the batch may have replaced the data they saw
 		if (is_read(run.op.kind))
 			settle(run, cut);
-	for (Running &run : running)
+	for (Running &run : running_)
 		if (!is_read(run.op.kind))
 			settle(run, cut);
 }
@@ -299,7 +339,8 @@ void ConventionalDriver::settle(Running &run, bool cut)
 		<< "op " << run.op.kind << " at " << run.op.lba << " status " << status;
 	refused = refused || status;
 	if (status) {
-		for (uint32_t i = 0; i < run.op.sectors && !is_read(run.op.kind) && run.op.kind != FTL_FLUSH; i++)
+		for (uint32_t i = 0;
+		     i < run.op.sectors && !is_read(run.op.kind) && run.op.kind != FTL_FLUSH && run.op.kind != FTL_PLACEMENT_UPDATE; i++)
 			sectors[run.op.lba + i].failed(batch_);
 		for (ConventionalSector &sector : sectors)
 			if (run.op.kind == FTL_FLUSH && !ended)

@@ -52,6 +52,16 @@ inline void use_frontiers(hz_device_config &cfg, uint32_t count)
 	cfg.blocks_per_plane += more;
 }
 
+// That many reclaim unit handles instead of streams, on media with room for them.
+inline void use_handles(hz_device_config &cfg, uint32_t count)
+{
+	const uint32_t more = count - std::min(count, cfg.conventional_streams * cfg.conventional_frontiers);
+	cfg.fdp_handles = count;
+	cfg.conventional_streams = cfg.conventional_frontiers = 1;
+	cfg.conventional_spare += more;
+	cfg.blocks_per_plane += more;
+}
+
 // A data cache of that many lines, each of a page; by a number: eviction policy, write-back or through, limit of dirty lines, shards.
 inline void use_data_cache(hz_device_config &cfg, uint32_t lines, uint64_t choice)
 {
@@ -102,7 +112,8 @@ struct ConventionalOp {
 	ftl_op kind;
 	uint32_t lba, sectors;
 	uint8_t flags = 0;
-	uint32_t from = 0; // of a copy
+	uint32_t from = 0;      // of a copy
+	uint16_t placement = 0; // of a write; what FTL_PLACEMENT_UPDATE names
 };
 
 // Possible contents of a sector: groups of tags by batch, oldest first; the first one is the oldest possible after a power cut.
@@ -141,13 +152,18 @@ public:
 	bool has_holes() const { return rig.shape.zone_size_sectors != capacity; }
 
 	// Runs the batch to its end, or until power is cut: then returns false.
-	bool run_batch(std::vector<ConventionalOp> ops);
+	bool run_batch(const std::vector<ConventionalOp> &ops);
+	// The same in two parts, for a batch that runs with another model's.
+	void begin(const std::vector<ConventionalOp> &ops);
+	bool end();
 	// Resets the controller in the middle of the batch, and stops when it has ended. Returns the time that took.
-	uint64_t run_abandoned_batch(std::vector<ConventionalOp> ops, uint64_t after_ns);
+	uint64_t run_abandoned_batch(const std::vector<ConventionalOp> &ops, uint64_t after_ns);
 	std::vector<ConventionalOp> random_batch(uint32_t most = 8);
 	// Half of the writes go to a tenth of the sectors.
 	uint32_t pick_place() { return roll(2) ? roll(sector_count() / 10) : roll(sector_count()); }
 
+	// Many batches of writes anywhere, of all handles, if there are any, and of an update of one of these.
+	void churn();
 	void check_abandoned() { verify_all(); }
 	void verify_all();
 	// After a boot: every sector has its durable content, or a newer one; the model adopts it.
@@ -160,7 +176,7 @@ public:
 	std::mt19937_64 random;
 	uint32_t capacity;
 	std::vector<ConventionalSector> sectors;
-	uint64_t next_tag = 1000, abandoned = 0;
+	uint64_t next_tag = 1000, abandoned = 0, abandoned_updates = 0;
 	uint32_t deallocations = 2; // of a hundred operations
 	bool writes_may_fail = false, reads_may_fail = false, refused = false;
 
@@ -181,6 +197,12 @@ private:
 	uint32_t room_at(uint32_t index) const { return has_holes() ? capacity - index % capacity : sector_count() - index; }
 	// Two ranges if there are two sectors.
 	void name_sources(Running &run) const;
+	// One that exists, or hardly ever none, of a write; of an update one that exists.
+	uint16_t pick_handle(bool of_write)
+	{
+		return static_cast<uint16_t>(of_write && roll(50) == 0 ? 0xfff0 + roll(16) : roll(rig.cfg.fdp_handles));
+	}
+	void place(std::vector<ConventionalOp> &ops);
 	Running issue(ConventionalOp op);
 	// It compares with the expected content if nothing else of the batch comes there; half of them with one unwritten sector.
 	void expect(Running &run);
@@ -188,11 +210,12 @@ private:
 	void settle_compare(const Running &run);
 	void note_write(Running &run);
 	void note_copy(const Running &run);
-	void settle_all(std::vector<Running> &running, bool cut);
+	void settle_all(bool cut);
 	void settle(Running &run, bool cut);
 	template <typename F> void each_sector(F visit);
 
 	uint64_t batch_ = 0;
+	std::vector<Running> running_;
 };
 
 } // namespace ftl_rig

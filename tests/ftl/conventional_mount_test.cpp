@@ -97,6 +97,36 @@ TEST(BoundedMount, ReadsDoNotGrowWithClosedData)
 	}
 }
 
+// With two maps in one device mount believes both: zones are complete by their log, and table pages have the conventional sectors.
+TEST(BoundedMount, BothMapsOfADeviceAreBelieved)
+{
+	hz_device_config cfg = wide_config(384);
+	cfg.namespace_kind = HZ_NS_ZONED;
+	cfg.conventional_zones = 2;
+	cfg.l2p_kind = HZ_L2P_KIND_ZONE;
+	cfg.l2p_zone_log = 1;
+	fit_slc(cfg);
+	Rig rig(cfg);
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	const auto capacity = static_cast<uint32_t>(rig.shape.zone_capacity_sectors);
+	ConventionalDriver driver(rig, 1);
+	driver.fill(96);
+	for (uint32_t zone : {2, 3})
+		for (uint32_t at = 0; at < capacity; at += 96)
+			ASSERT_EQ(rig.write(zone, at, 96, 1 + at), 0);
+	overwrite(driver, 60);
+	const uint64_t most = fixed_reads(rig) + 4 * rig.cfg.l2p_log_entries / rig.shape.unit_sectors;
+	EXPECT_LE(mount_reads(rig), most);
+	EXPECT_LT(most, fixed_reads(rig) + capacity / rig.shape.unit_sectors) << "those of one zone";
+	driver.check_recovered();
+	for (uint32_t zone : {2, 3})
+		for (uint32_t at = 0; at < capacity; at += 96)
+			ASSERT_EQ(rig.compare(zone, at, 96, 1 + at), "");
+	const uint64_t known = mount_reads(rig);
+	rig.cfg.l2p_kind = HZ_L2P_KIND_SECTOR; // the ends of the two zones are read, too
+	EXPECT_GE(mount_reads(rig), known + 2 * rig.shape.superblock_planes);
+}
+
 // The check at the end of a run reads a table page once for all its LBAs: a device with millions of them would not end.
 TEST(BoundedCheck, ReadsTablePagesOnce)
 {

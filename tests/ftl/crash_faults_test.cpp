@@ -312,8 +312,19 @@ hz_device_config lent(hz_device_config cfg)
 	return cfg;
 }
 
+hz_device_config rain(hz_device_config cfg)
+{
+	use_rain(cfg);
+	return cfg;
+}
+
 } // namespace
 
+TEST(CrashFaults, ZonesWithRain) { each_round<ZoneRound>("zones with rain", rain(with_spare(ftl_config())), 6); }
+TEST(CrashFaults, ZonesWithRainAndTheMapInFlash)
+{
+	each_round<ZoneRound>("zones with rain, map in flash", rain(with_spare(map_config())), 6);
+}
 TEST(CrashFaults, Zones) { each_round<ZoneRound>("zones", with_spare(ftl_config()), 6); }
 TEST(CrashFaults, ZonesWhoseBuffersAreLent) { each_round<ZoneRound>("zones, buffers lent", lent(with_spare(ftl_config())), 6); }
 TEST(CrashFaults, ZonesWithTheMapInFlash) { each_round<ZoneRound>("zones, map in flash", with_spare(map_config()), 6); }

@@ -209,17 +209,19 @@ TEST(EraseOf, AWipeAloneLeavesCopies)
 	}
 }
 
+namespace {
+
 // The same start, cut at one flash operation after the other. The next one has a whole device, and the erase that it begins again
-// leaves nothing.
-TEST_P(Erase, PowerMayGoAtAnyOperation)
+// leaves nothing. fill: writes data to the device.
+template <typename Fill> void erase_with_cuts(const hz_device_config &config, Fill fill)
 {
-	Rig rig(GetParam().config());
+	Rig rig(config);
 	uint64_t cut = 1;
 	ASSERT_TRUE(rig.boot()) << rig.error;
-	for (bool more = true; more && !HasFailure(); cut++) {
+	for (bool more = true; more && !testing::Test::HasFailure(); cut++) {
 		SCOPED_TRACE(testing::Message() << "cut " << cut);
 		nand_policy policy{};
-		ASSERT_TRUE(work(rig, 3, 6));
+		ASSERT_NO_FATAL_FAILURE(fill(rig));
 		policy.power_cut_op = cut;
 		policy.cut_before = cut % 2;
 		ASSERT_TRUE(rig.boot(policy)) << rig.error;
@@ -228,8 +230,31 @@ TEST_P(Erase, PowerMayGoAtAnyOperation)
 		EXPECT_EQ(rig.check(), "");
 		ASSERT_EQ(wipe_and_erase(rig), 0);
 		expect_nothing(rig);
+		EXPECT_EQ(ftl_in_place_sectors(rig.ftl), 0u);
 	}
 	EXPECT_GT(cut, 20u);
+}
+
+} // namespace
+
+TEST_P(Erase, PowerMayGoAtAnyOperation)
+{
+	erase_with_cuts(GetParam().config(), [](Rig &rig) { ASSERT_TRUE(work(rig, 3, 6)); });
+}
+
+// Random write areas: their copies go with their zones.
+TEST(EraseOf, WindowsLeaveNothing)
+{
+	hz_device_config cfg = ftl_config();
+	cfg.slc_blocks_per_plane = 12, cfg.blocks_per_plane = 22;
+	cfg.zrwa_count = 2, cfg.zrwa_sectors = 16, cfg.zrwa_flush_sectors = 4;
+	erase_with_cuts(cfg, [](Rig &rig) {
+		for (uint32_t zone : {0u, 1u}) {
+			ASSERT_EQ(rig.run_op(FTL_ZONE_OPEN, zone, FTL_ZRWA), 0);
+			ASSERT_EQ(rig.write(zone, 3, 20, 1000), 0);
+		}
+		ASSERT_GT(user_data(rig), 0u);
+	});
 }
 
 // Wherever one operation fails: its block is bad and may keep its data, the rest of its superblock may not.
@@ -249,35 +274,6 @@ TEST_P(Erase, AnyOneOperationMayFail)
 		ASSERT_FALSE(HasFailure());
 	}
 	EXPECT_GT(operations, 60u);
-}
-// Random write areas: their copies go with their zones, wherever power went.
-TEST(EraseOf, WindowsLeaveNothing)
-{
-	hz_device_config cfg = ftl_config();
-	cfg.slc_blocks_per_plane = 12, cfg.blocks_per_plane = 22;
-	cfg.zrwa_count = 2, cfg.zrwa_sectors = 16, cfg.zrwa_flush_sectors = 4;
-	Rig rig(cfg);
-	uint64_t cut = 1;
-	ASSERT_TRUE(rig.boot()) << rig.error;
-	for (bool more = true; more && !HasFailure(); cut++) {
-		SCOPED_TRACE(testing::Message() << "cut " << cut);
-		nand_policy policy{};
-		for (uint32_t zone : {0u, 1u}) {
-			ASSERT_EQ(rig.run_op(FTL_ZONE_OPEN, zone, FTL_ZRWA), 0);
-			ASSERT_EQ(rig.write(zone, 3, 20, 1000), 0);
-		}
-		ASSERT_GT(user_data(rig), 0u);
-		policy.power_cut_op = cut;
-		policy.cut_before = cut % 2;
-		ASSERT_TRUE(rig.boot(policy)) << rig.error;
-		more = wipe_and_erase(rig) == 0xffff;
-		ASSERT_TRUE(rig.boot()) << rig.error;
-		EXPECT_EQ(rig.check(), "");
-		ASSERT_EQ(wipe_and_erase(rig), 0);
-		expect_nothing(rig);
-		EXPECT_EQ(ftl_in_place_sectors(rig.ftl), 0u);
-	}
-	EXPECT_GT(cut, 20u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Erase, testing::ValuesIn(kinds), [](const auto &test) { return test.param.name; });

@@ -173,6 +173,8 @@ hz_log_ftl Rig::counters()
 std::string Rig::check()
 {
 	const char *broken = ftl_check(ftl);
+	if (!broken && cfg.rain)
+		broken = rig_check_parity(ftl);
 	return broken ? broken : "";
 }
 

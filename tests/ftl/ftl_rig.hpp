@@ -65,6 +65,17 @@ inline hz_device_config patched_config()
 	return cfg;
 }
 
+// Each operation of the flash takes between a sixteenth and nearly twice of its time.
+inline void spread_times(hz_device_config &cfg)
+{
+	const auto half = [](const hz_region_timing &times, hz_region_sigma &sigma) {
+		for (uint32_t type = 0; type < HZ_PAGE_TYPES; type++)
+			sigma.read_ns[type] = times.read_ns[type] / 2, sigma.program_ns[type] = times.program_ns[type] / 2;
+		sigma.erase_ns = times.erase_ns / 2;
+	};
+	half(cfg.slc, cfg.slc_sigma), half(cfg.normal, cfg.normal_sigma);
+}
+
 // Buffers with shared memory: that many sectors beyond each one's reservation.
 inline void share_memory(hz_device_config &cfg, uint32_t sectors)
 {
@@ -126,6 +137,13 @@ inline void use_planes(hz_device_config &cfg, uint32_t planes)
 	cfg.blocks_per_plane = cfg.slc_blocks_per_plane + (shape.normal_superblocks + groups - 1) / groups;
 }
 
+// Parity over three dies, so that superblocks have as many data as before.
+inline void use_rain(hz_device_config &cfg)
+{
+	cfg.channels = 3;
+	cfg.rain = HZ_ON;
+}
+
 // A number from the environment, for tests with adjustable seeds and rounds.
 inline uint64_t environment(const char *name, uint64_t otherwise)
 {
@@ -160,6 +178,8 @@ struct Request {
 	static size_t whole_sectors(uint32_t bytes) { return (size_t(bytes) + HZ_SECTOR_BYTES - 1) / HZ_SECTOR_BYTES * HZ_SECTOR_BYTES; }
 	// FTL_DEALLOCATE: of these.
 	void name_ranges(const std::vector<nvme_dsm_range> &ranges);
+	// FTL_PLACEMENT_UPDATE: of these.
+	void name_handles(const std::vector<uint16_t> &identifiers);
 	// FTL_COPY: from these, {first LBA, sectors}.
 	void name_sources(const std::vector<std::pair<uint64_t, uint32_t>> &sources);
 	Request(const Request &) = delete;

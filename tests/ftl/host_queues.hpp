@@ -5,8 +5,7 @@
 #include <atomic>
 #include <random>
 
-#include "ftl_rig.hpp"
-#include "conventional_model.hpp"
+#include "units_model.hpp"
 
 namespace ftl_rig {
 
@@ -34,6 +33,7 @@ protected:
 	virtual void choose(uint32_t dice) = 0;
 	virtual void completed(Request &r) = 0;
 
+	Request &request() { return *request_; } // the one that has been made
 	void make(ftl_op op, uint64_t lba, uint32_t sectors, uint8_t flags = 0)
 	{
 		request_ = std::make_unique<Request>(op, lba, sectors, flags);
@@ -93,10 +93,10 @@ protected:
 	void choose(uint32_t dice) override
 	{
 		if (own_full_ || dice < 4) {
-			make(FTL_ZONE_RESET, rig_->lba_of(index_), 0);
+			make(FTL_ZONE_RESET, own(), 0);
 		} else if (dice < 60) {
-			uint32_t zone = dice < 20 ? rig_->shape.zones - 1 : index_;
-			write(FTL_APPEND, rig_->lba_of(zone), static_cast<uint32_t>(1 + random_below(9)), random_below(4) ? 0 : FTL_FUA);
+			write(FTL_APPEND, dice < 20 ? rig_->lba_of(rig_->shape.zones - 1) : own(),
+			      static_cast<uint32_t>(1 + random_below(9)), random_below(4) ? 0 : FTL_FUA);
 		} else if (dice < 70 && !written_.empty() && rig_->cfg.in_place_sectors) {
 			write(FTL_UPDATE, written_[random_below(written_.size())].first, 1);
 		} else if (dice < 92 && !written_.empty()) {
@@ -115,7 +115,7 @@ protected:
 				written_.emplace_back(r.req.result + i, tag_);
 		} else if (r.req.op == FTL_APPEND) {
 			wrong += status != NVME_ZONE_BOUNDARY && status != NVME_ZONE_FULL;
-			own_full_ = own_full_ || r.req.lba == rig_->lba_of(index_);
+			own_full_ = own_full_ || r.req.lba == own();
 		} else if (r.req.op == FTL_READ) {
 			wrong += status != 0 || !sector_is(r.pages[0], tag_);
 		} else if (r.req.op == FTL_UPDATE) {
@@ -128,6 +128,7 @@ protected:
 	}
 
 private:
+	uint64_t own() const { return rig_->lba_of(static_cast<uint32_t>(rig_->shape.conventional_zones) + index_); }
 	void updated(uint64_t lba, uint16_t status)
 	{
 		wrong += status != 0 && status != NVME_HZ_IN_PLACE_BUDGET;
@@ -137,7 +138,7 @@ private:
 	void forget()
 	{
 		own_full_ = false;
-		std::erase_if(written_, [this](auto &w) { return w.first >= rig_->lba_of(index_) && w.first < rig_->lba_of(index_ + 1); });
+		std::erase_if(written_, [this](auto &w) { return w.first >= own() && w.first < own() + rig_->shape.zone_size_sectors; });
 	}
 
 	std::vector<std::pair<uint64_t, uint64_t>> written_; // LBA, tag
@@ -233,7 +234,7 @@ public:
 	}
 
 protected:
-	void begin() override { tags_.assign((rig_->shape.namespace_sectors - 100) / queues_, 0); }
+	void begin() override { tags_.assign((rig_->shape.conventional_zones * rig_->shape.zone_size_sectors - 100) / queues_, 0); }
 	void choose(uint32_t dice) override
 	{
 		at_ = static_cast<uint32_t>(random_below(tags_.size()));
@@ -243,8 +244,12 @@ protected:
 			write(FTL_WRITE, lba_of(at_), 1, random_below(16) ? 0 : FTL_FUA);
 		else if (dice < 76)
 			make(FTL_WRITE, tags_.size() * queues_ + random_below(60), static_cast<uint32_t>(1 + random_below(30)));
+		else if (dice < 78 && rig_->cfg.fdp_handles)
+			update(static_cast<uint16_t>(random_below(rig_->cfg.fdp_handles)));
 		else
 			make(FTL_READ, lba_of(at_), 1);
+		if (rig_->cfg.fdp_handles && request().req.op == FTL_WRITE)
+			request().req.placement = static_cast<uint16_t>(random_below(rig_->cfg.fdp_handles));
 	}
 	void completed(Request &r) override
 	{
@@ -257,6 +262,11 @@ protected:
 
 private:
 	uint64_t lba_of(uint32_t own) const { return uint64_t(own) * queues_ + index_; }
+	void update(uint16_t handle)
+	{
+		make(FTL_PLACEMENT_UPDATE, 0, 1);
+		request().name_handles({handle});
+	}
 
 	std::vector<uint64_t> tags_;
 	uint32_t at_ = 0;
@@ -281,12 +291,13 @@ inline void eight_harts(hz_device_config &cfg, int variant)
 	cfg.refresh_wear = variant % 3 == 2 ? 2 : 0;
 }
 
-constexpr int zone_variants = 18, conventional_variants = 12;
+constexpr int zone_variants = 18, conventional_variants = 14, units_variants = 5;
 
 // Buffer bindings and idle flush; 3, 4: patched zones; 5 to 7: the map in flash, a cache as small as can be, all strategies; from 8 on the
 // buffers share their memory, 9: little more of it than each is sure of; 10: a part of it is protected; 11: zones on one plane, 12: on two,
 // with a protected part of the memory; 13, 14: buffers are lent, 13: and kept, 14: and polled; from 15 on slots, of each kind, few of them,
-// 16, 17: and the map has an entry for each zone. Every third one has sectors written in place.
+// 16, 17: and the map has an entry for each zone. 0, 10: look-ups without the map's lock; 8: by looks at its sequence; 9: combined. 2, 6, 8,
+// 16: with rain. Every third one has sectors written in place.
 inline hz_device_config zone_variant(int variant)
 {
 	hz_device_config cfg = ftl_config();
@@ -300,6 +311,7 @@ inline hz_device_config zone_variant(int variant)
 		cfg.slc_blocks_per_plane = 18;
 		cfg.blocks_per_plane = 28;
 	}
+	cfg.l2p_lookups = variant == 0 || variant == 10 ? HZ_LOOKUPS_UNLOCKED : HZ_LOOKUPS_LOCKED;
 	if (variant >= 16)
 		cfg.l2p_kind = HZ_L2P_KIND_ZONE, cfg.l2p_zone_log = static_cast<uint32_t>(variant) - 15;
 	if (variant >= 15)
@@ -326,6 +338,8 @@ inline hz_device_config zone_variant(int variant)
 		cfg.l2p_eviction = variant % 2;
 		cfg.l2p_log_policy = variant == 6;
 	}
+	if (variant == 2 || variant == 6 || variant == 8 || variant == 16)
+		use_rain(cfg);
 	if (variant % 3 == 2) {
 		cfg.in_place_sectors = 30;
 		cfg.slc_blocks_per_plane += 2;
@@ -346,8 +360,9 @@ inline void use_long_zones(hz_device_config &cfg)
 }
 
 // A block namespace; odd: the map in flash, 1, 5: compressed, 5: and found by a directory on flash, 3: lines of four entries; 4, 5:
-// superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones; from 9 on a data cache, so small
-// that lines are always busy.
+// superblocks on two planes; 6: buffers are lent; 7, 8: conventional data in SLC, 7: … of patched zones; 9 to 11: a data cache, so small
+// that lines are always busy; then reclaim unit handles. 4, 10: look-ups without the map's lock; 8: by looks at its sequence;
+// 2: combined.
 inline hz_device_config page_variant(int variant)
 {
 	hz_device_config cfg = variant % 2 ? mapped_conventional_config(true) : conventional_config(true);
@@ -361,16 +376,37 @@ inline hz_device_config page_variant(int variant)
 	cfg.conventional_buffers = 1 + variant % 3;
 	cfg.conventional_gc_low = 2 + variant % 2;
 	cfg.l2p_shards = variant % 4 == 1 ? 1 : 0;
+	cfg.l2p_lookups = variant == 4 || variant == 10 ? HZ_LOOKUPS_UNLOCKED : HZ_LOOKUPS_LOCKED;
+	if (variant == 2)
+		cfg.lock_kind[HZ_LC_L2P] = LT_LOCK_COMBINE;
 	if (variant == 5)
 		use_directory(cfg);
 	if (variant == 6)
 		lend_buffers(cfg);
+	else if (variant >= 12)
+		use_handles(cfg, 3);
 	else if (variant >= 9)
 		use_data_cache(cfg, variant == 10 ? 16 : 40, variant == 9 ? 19 : variant == 10 ? 8 : 2);
 	else if (variant >= 7)
 		lay_out(cfg, variant == 7, true);
 	else if (variant >= 4)
 		use_planes(cfg, 2);
+	return cfg;
+}
+
+// Both kinds of zones, under a map of zones and one of sectors: 1 on: the latter in flash, 2: with a directory, 3: slots, 4: conventional
+// data in SLC.
+inline hz_device_config units_variant(int variant)
+{
+	static constexpr int layouts[] = {0, 1, 4, 7, 6};
+	hz_device_config cfg = units_config(units_layouts[layouts[variant]]);
+	eight_harts(cfg, variant);
+	cfg.zones++; // one for each queue, and one for all
+	cfg.blocks_per_plane++;
+	cfg.zone_size_sectors = 96;
+	cfg.l2p_cache_bytes *= 8;
+	cfg.max_open = cfg.max_active = variant == 3 ? cfg.max_active : 0;
+	fit_slc(cfg);
 	return cfg;
 }
 
@@ -392,22 +428,27 @@ inline void fill_device(Rig &rig)
 	ASSERT_TRUE(driver.run_batch({{FTL_FLUSH, 0, 0}}));
 }
 
-// Queues of one kind, one a worker, run by `run` until the harts are stopped, in the midst of collections and programs as by a power
-// cut; everything was flushed before. Then a boot, and all of it must be there. The rig is booted.
-template <typename Queue, typename F> void contest(Rig &rig, uint64_t seed, uint32_t steps, F run)
+// Queues, one a worker, in turn of two kinds if there are two. `run` runs them until the harts are stopped, in the midst of collections and
+// programs as by a power cut; everything was flushed before. Then a boot, and all of it must be there. The rig is booted.
+template <typename Even, typename Odd = Even, typename F> void contest(Rig &rig, uint64_t seed, uint32_t steps, F run)
 {
 	std::atomic<uint32_t> left{rig.cfg.worker_count};
-	std::vector<Queue> queues(rig.cfg.worker_count);
-	for (uint32_t i = 0; i < queues.size(); i++)
-		queues[i].start(rig, i, rig.cfg.worker_count, seed + i, steps, left);
+	std::vector<std::unique_ptr<HostQueue>> queues;
+	for (uint32_t i = 0; i < rig.cfg.worker_count; i++) {
+		if (i % 2)
+			queues.push_back(std::make_unique<Odd>());
+		else
+			queues.push_back(std::make_unique<Even>());
+		queues[i]->start(rig, i, rig.cfg.worker_count, seed + i, steps, left);
+	}
 	run();
 	EXPECT_EQ(left, 0u);
 	for (uint32_t i = 0; i < queues.size(); i++)
-		EXPECT_EQ(queues[i].wrong, 0u) << "queue " << i;
+		EXPECT_EQ(queues[i]->wrong, 0u) << "queue " << i;
 	ASSERT_TRUE(rig.boot()) << rig.error;
 	EXPECT_EQ(rig.check(), "");
-	for (const Queue &queue : queues)
-		ASSERT_NO_FATAL_FAILURE(queue.verify(rig));
+	for (const auto &queue : queues)
+		ASSERT_NO_FATAL_FAILURE(queue->verify(rig));
 }
 
 } // namespace ftl_rig

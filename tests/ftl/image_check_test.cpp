@@ -5,8 +5,8 @@
 #include <set>
 
 #include "image/image_check.hpp"
-#include "conventional_model.hpp"
 #include "session/machine/error.hpp"
+#include "units_model.hpp"
 
 using namespace ftl_rig;
 namespace fs = std::filesystem;
@@ -166,6 +166,7 @@ const Device devices[] = {
 	 0},
 	{"Conventional", [] { return conventional_config(); }, 4},
 	{"ConventionalMapInFlash", [] { return mapped_conventional_config(); }, 4},
+	{"TwoMaps", [] { return units_config(true); }, 3},
 };
 
 class Killed : public testing::TestWithParam<int> {};

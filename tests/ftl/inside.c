@@ -12,10 +12,80 @@
 #include "map/l2p.h"
 #include "places/places.h"
 #include "tsu/tsu_keep.h"
+#include "tsu/tsu_mount.h"
 #include "tsu/tsu_state.h"
 #include "zone/zone.h"
 
 uint32_t rig_place_of(struct ftl *ftl, uint32_t number, uint32_t offset) { return zone_where(&ftl->zones[number], offset); }
+
+/* Combine a sector of the page of a plane; false: it cannot be read. */
+static bool combine(struct ftl *ftl, ppa_t ppa, uint8_t *sum, struct hz_oob *oob)
+{
+	static uint8_t page[HZ_SECTOR_BYTES];
+	uint8_t *memory[1] = {page};
+	const struct sgl data = {memory, 0, HZ_SECTOR_BYTES};
+
+	if (tsu_read_now(ftl->tsu, ppa, 1, &data, 0, oob) != NAND_OK)
+		return false;
+	for (uint32_t i = 0; i < HZ_SECTOR_BYTES; i++)
+		sum[i] ^= page[i];
+	return true;
+}
+
+/* Of a row that is full, or the last of a full zone. */
+static const char *check_stripe(struct ftl *ftl, const struct zone *zone, uint32_t row, uint32_t plane, uint32_t sector, bool full)
+{
+	static uint8_t sum[HZ_SECTOR_BYTES];
+	uint32_t planes = ftl->shape.superblock_planes, unit = ftl->unit_sectors;
+	const struct flash_addr *column = &ftl->map->column[ftl->map->superblock[zone->superblock].column];
+	uint32_t blank = UINT32_MAX;
+	struct hz_oob oob;
+
+	memset(sum, 0, sizeof(sum));
+	for (uint32_t c = 0; c < planes; c++) {
+		uint32_t offset = (row * planes + c) * unit + sector;
+
+		if (column[c].plane != plane)
+			continue;
+		if (!combine(ftl, ppa_make(ftl->map, zone->superblock, offset), sum, &oob))
+			return NULL;
+		if (oob.kind == HZ_OOB_ERASED && offset < blank)
+			blank = offset;
+	}
+	if (!combine(ftl,
+		     ppa_make(ftl->map, flash_parity_of(ftl->map, zone->superblock),
+			      (row * ftl->shape.parity_planes + plane) * unit + sector),
+		     sum, &oob))
+		return NULL;
+	if (oob.kind == HZ_OOB_PARITY && blank >= zone->placed && blank < oob.sequence)
+		return NULL; /* a power cut has kept the unit from its place, and nothing is rebuilt from the parity */
+	if (oob.kind != HZ_OOB_PARITY)
+		return full && oob.kind != HZ_OOB_PAD ? "a full row has no parity" : NULL;
+	for (uint32_t i = 0; i < HZ_SECTOR_BYTES; i++)
+		if (sum[i])
+			return "parity is not that of its stripe";
+	return oob.lpa == zone->start + row * ftl->superpage_sectors + plane * unit + sector && oob.generation == zone->generation
+		       ? NULL
+		       : "parity has the record of another row";
+}
+
+const char *rig_check_parity(struct ftl *ftl)
+{
+	static uint32_t times;
+	uint32_t sector = times++ % ftl->unit_sectors;
+	const char *wrong = NULL;
+
+	for (uint32_t z = 0; z < ftl->all_zones; z++) {
+		const struct zone *zone = &ftl->zones[z];
+		uint32_t rows = zone->placed / ftl->superpage_sectors +
+				(zone->state == NVME_ZS_FULL && zone->placed % ftl->superpage_sectors);
+
+		for (uint32_t row = 0; zone->superblock != SUPERBLOCK_NONE && row < rows; row++)
+			for (uint32_t plane = 0; plane < ftl->shape.parity_planes && !wrong; plane++)
+				wrong = check_stripe(ftl, zone, row, plane, sector, (row + 1) * ftl->superpage_sectors <= zone->placed);
+	}
+	return wrong;
+}
 
 uint8_t *rig_buffered(struct ftl *ftl, uint32_t number, uint32_t offset)
 {
@@ -37,6 +107,10 @@ void rig_become(struct ftl *ftl, uint32_t zone, uint8_t condition) { zone_become
 uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone) { return ftl->zones[zone].map_shard; }
 
 void rig_merge_map(struct ftl *ftl) { l2p_log_flush(&ftl->workers[0]); }
+
+void rig_close_map_log(struct ftl *ftl) { lt_store(&ftl->l2p->log.closed, 1); }
+
+uint64_t rig_map_log_used(struct ftl *ftl) { return lt_load(&ftl->l2p->log.used); }
 
 void rig_waste_runs(struct ftl *ftl)
 {
@@ -199,6 +273,19 @@ void rig_lose_power(struct tsu *tsu)
 uint64_t rig_backing_resets(struct ftl *ftl) { return lt_load(&ftl->places->resets); }
 
 uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba) { return l2p_conv_peek(ftl, lba); }
+
+uint32_t rig_conventional_hint(struct ftl *ftl, uint64_t lba) { return l2p_conv_hint(ftl, lba); }
+
+void rig_lose_table(struct ftl *ftl) { lt_store(&ftl->table->lost, 1); }
+
+uint32_t rig_left_partly_written(struct ftl *ftl)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
+		left += backing_zone(ftl, i)->state == NVME_ZS_CLOSED && lt_load(&ftl->conventional->backing[i].frontier) == FRONTIER_NONE;
+	return left;
+}
 
 uint32_t *rig_reverse(struct ftl *ftl, uint32_t place) { return &zone_of_place(ftl, place)->places->lba[place_offset(ftl, place)]; }
 

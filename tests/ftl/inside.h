@@ -18,6 +18,8 @@ struct tsu;
 
 /* Flash address of a sector, staged or final; PPA_NONE: none. Harts idle. */
 uint32_t rig_place_of(struct ftl *ftl, uint32_t zone, uint32_t offset);
+/* With rain, and harts idle: NULL, or a stripe whose parity is not that of its data. Looks at some sectors of each unit, others each time. */
+const char *rig_check_parity(struct ftl *ftl);
 /* A sector in its zone's write buffer, with its tuple behind it. Harts idle. */
 uint8_t *rig_buffered(struct ftl *ftl, uint32_t zone, uint32_t offset);
 /* Sectors read by a worker for the host. Harts idle. */
@@ -32,6 +34,10 @@ void rig_become(struct ftl *ftl, uint32_t zone, uint8_t condition);
 uint32_t rig_shard_of(struct ftl *ftl, uint32_t zone);
 /* Flush the L2P log now, in any state of the data. */
 void rig_merge_map(struct ftl *ftl);
+/* Until the end of the next pass the L2P log takes nothing. */
+void rig_close_map_log(struct ftl *ftl);
+/* Its entries. */
+uint64_t rig_map_log_used(struct ftl *ftl);
 /* From now on the map finds no free run for staged sectors (flash_runs.h). */
 void rig_waste_runs(struct ftl *ftl);
 /* Map in RAM: table pages of the zone with entries not made since mount (l2p_internal.h). */
@@ -66,12 +72,18 @@ uint32_t rig_map_line(struct ftl *ftl);
 struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba);
 /* The lock of a zone, by its index. */
 struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone);
+/* No record of a zone reaches flash from now on: the zone table is lost. Harts idle. */
+void rig_lose_table(struct ftl *ftl);
 /* Power fails while nothing is in flight: the power-fail dump goes to flash. */
 void rig_lose_power(struct tsu *tsu);
 /* Collections that reached the reset of a backing zone. */
 uint64_t rig_backing_resets(struct ftl *ftl);
 /* Place of a conventional sector by the map. Harts idle. */
 uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba);
+/* The same as a write asks for it that chooses its stream: any time, the map's lock not held. */
+uint32_t rig_conventional_hint(struct ftl *ftl, uint64_t lba);
+/* Backing zones that are partly written and that no write frontier fills. Harts idle. */
+uint32_t rig_left_partly_written(struct ftl *ftl);
 /* Of a place: its entry of the reverse map; the word with its validity, and its bit; number of valid places in its zone. */
 uint32_t *rig_reverse(struct ftl *ftl, uint32_t place);
 lt_word *rig_validity(struct ftl *ftl, uint32_t place, uint64_t *bit);

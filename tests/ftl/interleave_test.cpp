@@ -23,6 +23,24 @@ template <typename F> void each_seed(uint64_t usual_rounds, F body)
 }
 template <typename F> void each_seed(F body) { each_seed(3, body); }
 
+// Random batches, four times until a cut; in between everything is checked.
+template <typename D> void cut_batches(Rig &rig, D &driver, uint64_t seed)
+{
+	for (int boot = 0; boot < 4; boot++) {
+		nand_policy policy{};
+		policy.power_cut_op = 1 + driver.roll(300);
+		policy.cut_before = driver.roll(2);
+		SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		driver.check_recovered(); // and zones may move
+		ASSERT_TRUE(rig.boot(policy)) << rig.error;
+		interleave(seed + boot);
+		while (!testing::Test::HasFailure() && driver.run_batch(driver.random_batch()))
+			;
+		ASSERT_FALSE(testing::Test::HasFailure());
+	}
+}
+
 class InterleavedZones : public testing::TestWithParam<int> {};
 class InterleavedConventional : public testing::TestWithParam<int> {};
 
@@ -239,22 +257,32 @@ TEST_P(InterleavedConventional, BatchesAreCut)
 		ConventionalDriver driver(rig, seed);
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		driver.fill();
-		for (int boot = 0; boot < 4; boot++) {
-			nand_policy policy{};
-			policy.power_cut_op = 1 + driver.roll(300);
-			policy.cut_before = driver.roll(2);
-			SCOPED_TRACE(testing::Message() << "boot " << boot << " cut " << policy.power_cut_op);
-			ASSERT_TRUE(rig.boot()) << rig.error;
-			driver.check_recovered(); // and zones may move
-			ASSERT_TRUE(rig.boot(policy)) << rig.error;
-			interleave(seed + boot);
-			while (!testing::Test::HasFailure() && driver.run_batch(driver.random_batch()))
-				;
-			ASSERT_FALSE(testing::Test::HasFailure());
-		}
+		cut_batches(rig, driver, seed);
 	});
 }
 INSTANTIATE_TEST_SUITE_P(Policies, InterleavedConventional, testing::Range(0, conventional_variants));
+
+class InterleavedUnits : public testing::TestWithParam<int> {};
+TEST_P(InterleavedUnits, QueuesShareEverything)
+{
+	each_seed([](uint64_t seed) {
+		Rig rig(with_locks(units_variant(GetParam()), seed + GetParam()));
+		ASSERT_NO_FATAL_FAILURE(fill_device(rig));
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		interleave(seed);
+		contest<ConventionalQueue, ZoneQueue>(rig, seed * 100, 300, lt_host_run_until_idle);
+	});
+}
+TEST_P(InterleavedUnits, BatchesAreCut)
+{
+	each_seed([](uint64_t seed) {
+		Rig rig(with_locks(units_variant(GetParam()), seed + GetParam()));
+		ASSERT_NO_FATAL_FAILURE(fill_device(rig));
+		UnitsDriver driver(rig, seed);
+		cut_batches(rig, driver, seed);
+	});
+}
+INSTANTIATE_TEST_SUITE_P(Layouts, InterleavedUnits, testing::Range(0, units_variants));
 
 // A round of the map's log gets its sequence numbers, is stopped before it merges, and meanwhile a zone is collected, reset and rewritten.
 // The round then writes places younger than its number.

@@ -1,6 +1,8 @@
 // The whole FTL with its map in flash against the reference model: tiny caches, every strategy, eviction and log policy.
 // SPDX-License-Identifier: BSD-3-Clause
+#include "inside.h"
 #include "l2p_rig.hpp"
+#include "units_model.hpp"
 
 using namespace ftl_rig;
 
@@ -57,3 +59,56 @@ static std::string test_name(const testing::TestParamInfo<std::tuple<int, int, i
 INSTANTIATE_TEST_SUITE_P(Policies, L2pProperty,
 			 testing::Combine(testing::Range(0, 3), testing::Range(0, 3), testing::Range(0, 2), testing::Range(0, 2)),
 			 test_name);
+
+// Two units under two maps, with restarts and resets of the controller.
+class UnitsProperty : public testing::TestWithParam<std::tuple<int, int>> {};
+
+TEST_P(UnitsProperty, AgreesWithTheModels)
+{
+	const UnitsLayout &layout = units_layouts[std::get<0>(GetParam())];
+	Rig rig(units_config(layout));
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	UnitsDriver driver(rig, static_cast<uint64_t>(std::get<1>(GetParam())));
+	driver.sectors.fill();
+	for (int i = 0; i < 150; i++) {
+		SCOPED_TRACE(testing::Message() << "batch " << i);
+		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
+		ASSERT_EQ(rig.check(), "");
+		if (i % 10 == 9) {
+			driver.zones.run_abandoned_batch(driver.zones.random_batch(8), driver.zones.roll(400000));
+			lt_host_run_until_idle();
+			driver.zones.check_abandoned();
+			driver.sectors.run_abandoned_batch(driver.sectors.random_batch(8), driver.zones.roll(400000));
+			lt_host_run_until_idle();
+			driver.verify_all();
+		}
+		if (i % 50 == 49) {
+			ASSERT_TRUE(rig.boot()) << rig.error;
+			driver.check_recovered();
+		}
+		ASSERT_FALSE(HasFailure());
+	}
+}
+INSTANTIATE_TEST_SUITE_P(Layouts, UnitsProperty, testing::Combine(testing::Range(0, int(std::size(units_layouts))), testing::Range(1, 3)),
+			 [](const auto &test) {
+				 return units_layouts[std::get<0>(test.param)].name + ("_" + std::to_string(std::get<1>(test.param)));
+			 });
+
+TEST(Units, OnlyConventionalWritesWaitForTheLogOfTheirMap)
+{
+	Rig rig(units_config(true));
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	const auto zone = static_cast<uint32_t>(rig.shape.conventional_zones);
+	rig_close_map_log(rig.ftl);
+	EXPECT_EQ(rig.write(zone, 0, 96, 1), 0);
+	EXPECT_EQ(rig.write(zone + 1, 0, 3, 100, FTL_FUA), 0) << "staged";
+	EXPECT_EQ(rig.counters().l2p_stalls, 0u);
+	EXPECT_EQ(rig.write(0, 0, 40, 200), 0);
+	EXPECT_EQ(rig.counters().l2p_stalls, 1u) << "until a pass has opened it";
+	EXPECT_GT(rig_map_log_used(rig.ftl), 0u);
+	uint64_t used = 1;
+	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
+	rest.then = [&](Request &) { used = rig_map_log_used(rig.ftl); };
+	ASSERT_EQ(rig.run(rest), 0);
+	EXPECT_EQ(used, 0u) << "a device at rest has all of its map on flash";
+}

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 
-#include "conventional_model.hpp"
 #include "l2p_rig.hpp"
+#include "units_model.hpp"
 
 using namespace ftl_rig;
 
@@ -254,6 +254,39 @@ TEST(ZoneStaged, MemoryDoesNotGrowWithTheDevice)
 	EXPECT_EQ(many.bytes - few.bytes, 12u * (8 + 8 + 4)) << "where a zone lies, since when, and which list it has";
 }
 
+// Next to a map of zones the map of conventional sectors has nothing of the sequential zones: each more of them takes what it takes alone.
+TEST(Units, MemoryOfTheMapOfSectorsDoesNotGrowWithSequentialZones)
+{
+	for (const bool mapped : {false, true}) {
+		SCOPED_TRACE(testing::Message() << "mapped " << mapped);
+		const auto with = [mapped](uint32_t zones) {
+			hz_device_config cfg = units_config(mapped);
+			cfg.blocks_per_plane += 8 + zones - cfg.zones;
+			cfg.slc_blocks_per_plane += 8;
+			cfg.zones = zones;
+			return held_by_map(cfg);
+		};
+		const Held few = with(24), many = with(32); // so that no zone has a list of its own
+		ASSERT_EQ(many.zones - few.zones, 8u);
+		EXPECT_EQ(many.bytes - few.bytes, 8u * (8 + 8 + 4));
+	}
+}
+
+// No zone that has staged sectors goes without a list, whichever of the two kinds it is.
+TEST(Units, ZonesOfEitherKindAddListsOfStagedSectors)
+{
+	hz_device_config cfg = units_config(false);
+	cfg.blocks_per_plane += 16 + 8;
+	cfg.slc_blocks_per_plane += 8;
+	cfg.zones += 16;
+	hz_device_config active = cfg, buffers = cfg;
+	active.max_active++;
+	buffers.conventional_buffers++;
+	const uint64_t list = 24 * sizeof(ppa_t); // a write buffer has so many slots
+	EXPECT_EQ(held_by_map(active).bytes - held_by_map(cfg).bytes, 2 * list);
+	EXPECT_EQ(held_by_map(buffers).bytes - held_by_map(cfg).bytes, 2 * list);
+}
+
 TEST(ZoneStaged, AListIsGivenBackWhenNothingIsStagedAnyMore)
 {
 	for (int end = 0; end < 3; end++) {
@@ -414,3 +447,31 @@ TEST(FlatMapPages, AMoveMakesThem)
 
 // A member left empty by an implementation ends the device at the first command that needs it.
 TEST(L2pInterfaces, HaveNoEmptyMember) { EXPECT_EQ(rig_empty_map_members(), 0u); }
+
+// Under a kind with looks, and without the map's lock, whoever looks up a conventional sector, or asks for a write's stream, waits for no
+// reader that has the lock: it would be the second one of this hart, which the check of locks refuses.
+TEST(FlatMap, LookUpsTakeNoLock)
+{
+	for (const bool unlocked : {false, true}) {
+		SCOPED_TRACE(testing::Message() << "unlocked " << unlocked);
+		hz_device_config cfg = conventional_config();
+		cfg.lock_kind[HZ_LC_L2P] = LT_LOCK_SEQ;
+		cfg.l2p_lookups = unlocked ? HZ_LOOKUPS_UNLOCKED : HZ_LOOKUPS_LOCKED;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ASSERT_EQ(rig.write(0, 0, 5, 7), 0);
+		ASSERT_EQ(rig.come_to_rest(), 0);
+		lt_lock_node node;
+		lt_host_set_hart(1);
+		lt_lock_read(rig_map_lock(rig.ftl, rig.lba_of(0)), &node);
+		lt_host_set_hart(0);
+		EXPECT_EQ(rig_conventional_hint(rig.ftl, 3), rig_conventional_place(rig.ftl, 3));
+		Request read(FTL_READ, rig.lba_of(0), 5);
+		rig.submit(read);
+		lt_host_run_until_idle();
+		EXPECT_TRUE(read.done && read.status() == 0);
+		lt_host_set_hart(1);
+		lt_lock_read_end(rig_map_lock(rig.ftl, rig.lba_of(0)), &node);
+		lt_host_set_hart(0);
+	}
+}

@@ -4,12 +4,22 @@
 
 namespace ftl_rig {
 
-bool Driver::run_batch(const std::vector<Op> &ops)
+void Driver::begin(const std::vector<Op> &ops)
 {
 	running_.clear();
 	for (const Op &op : ops)
 		issue(op);
+}
+
+bool Driver::run_batch(const std::vector<Op> &ops)
+{
+	begin(ops);
 	lt_host_run_until_idle();
+	return end();
+}
+
+bool Driver::end()
+{
 	bool cut = lt_load(&rig.media.off) != 0;
 	for (Running &run : running_)
 		settle(run, cut);
@@ -19,9 +29,7 @@ bool Driver::run_batch(const std::vector<Op> &ops)
 uint64_t Driver::run_abandoned_batch(const std::vector<Op> &ops, uint64_t after_ns)
 {
 	uint64_t reset_ns, last_ns;
-	running_.clear();
-	for (const Op &op : ops)
-		issue(op);
+	begin(ops);
 	lt_host_run_until(clock_now_ns() + after_ns);
 	last_ns = reset_ns = clock_now_ns();
 	rig.abandon([this] { return std::all_of(running_.begin(), running_.end(), [](const Running &r) { return r.request->done; }); });
@@ -46,7 +54,7 @@ void Driver::check_recovered()
 {
 	auto report = rig.report_zones();
 	for (uint32_t z = 0; z < zones.size(); z++)
-		check_recovered_zone(z, report[z]);
+		check_recovered_zone(z, report[first + z]);
 	ASSERT_EQ(rig.found_damage().lost_sectors + rig.found_damage().unknown_sectors, 0u) << "what is torn is no damage";
 	ASSERT_EQ(rig.check(), "");
 }
@@ -57,7 +65,7 @@ void Driver::check_abandoned()
 	for (uint32_t z = 0; z < zones.size(); z++) {
 		uint32_t durable = zones[z].durable;
 		zones[z].durable = zones[z].acked;
-		check_recovered_zone(z, report[z], true);
+		check_recovered_zone(z, report[first + z], true);
 		zones[z].durable = std::min(durable, zones[z].acked);
 	}
 	ASSERT_EQ(rig.check(), "");
@@ -115,10 +123,10 @@ void Driver::issue(const Op &op)
 		run.op.sectors = sectors = capacity() - run.offset;
 	bool writes = op.kind == FTL_WRITE || op.kind == FTL_APPEND || op.kind == FTL_WRITE_ZEROES || op.kind == FTL_WRITE_UNCORRECTABLE;
 	run.at_start = writes && op.kind != FTL_APPEND && offset == capacity();
-	bool first = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (!is_read(op.kind) && offset == capacity());
+	bool names_zone = op.kind == FTL_APPEND || op.kind >= FTL_ZONE_OPEN || (!is_read(op.kind) && offset == capacity());
 	if (writes && rig.cfg.plp_mode == HZ_PLP_FULL) // as the HIL does
 		run.op.flags |= FTL_FUA;
-	run.request = std::make_unique<Request>(op.kind, rig.lba_of(op.zone, first ? 0 : run.offset), sectors, run.op.flags);
+	run.request = std::make_unique<Request>(op.kind, lba_of(op.zone, names_zone ? 0 : run.offset), sectors, run.op.flags);
 	if (op.kind == FTL_COMPARE)
 		expect(run, zone);
 	// Optimistic: taken back in Settle if it was refused.
@@ -220,7 +228,7 @@ void Driver::settle_write(Running &run, ModelZone &zone)
 		return;
 	}
 	ASSERT_EQ(status, 0) << "write of zone " << run.op.zone << " at " << run.offset;
-	EXPECT_TRUE(run.op.kind != FTL_APPEND || run.request->req.result == rig.lba_of(run.op.zone, run.offset));
+	EXPECT_TRUE(run.op.kind != FTL_APPEND || run.request->req.result == lba_of(run.op.zone, run.offset));
 	accept(zone, run.offset + run.op.sectors);
 	zone.acked = zone.accepted;
 	if (run.op.flags & FTL_FUA)
@@ -308,7 +316,7 @@ void Driver::verify_zone(uint32_t z)
 	constexpr uint32_t most = 24; // larger buffers (128 KiB) are mapped again each time under AddressSanitizer
 	for (uint32_t at = 0; at < capacity(); at += most) {
 		uint32_t sectors = std::min(most, capacity() - at);
-		Request read(FTL_READ, rig.lba_of(z, at), sectors);
+		Request read(FTL_READ, lba_of(z, at), sectors);
 		ASSERT_EQ(rig.run_over_marks(read), 0);
 		for (uint32_t i = 0; i < sectors; i++) {
 			uint64_t tag = at + i < zones[z].tags.size() ? zones[z].tags[at + i] : 0;

@@ -1,4 +1,4 @@
-// A simple reference model of the namespace, and a driver that runs batches of operations against FTL and model, with power cuts.
+// A simple reference model of the namespace's sequential zones, and a driver that runs batches of operations against FTL and model, with power cuts.
 //
 // Within a batch every zone's operations go to one worker in order, so their outcome is known; zones run side by side.
 // SPDX-License-Identifier: BSD-3-Clause
@@ -31,13 +31,19 @@ struct Op {
 
 class Driver {
 public:
-	Driver(Rig &rig_, uint64_t seed) : rig(rig_), random(seed), zones(rig_.shape.zones) {}
+	Driver(Rig &rig_, uint64_t seed)
+		: rig(rig_), random(seed), first(static_cast<uint32_t>(rig_.shape.conventional_zones)), zones(rig_.shape.zones - first)
+	{
+	}
 
 	uint32_t capacity() const { return static_cast<uint32_t>(rig.shape.zone_capacity_sectors); }
 	uint32_t roll(uint32_t n) { return static_cast<uint32_t>(random() % n); }
 
 	// Runs the batch to its end, or until power is cut: then returns false.
 	bool run_batch(const std::vector<Op> &ops);
+	// The same in two parts, for a batch that runs with another model's.
+	void begin(const std::vector<Op> &ops);
+	bool end();
 	// Resets the controller in the middle of the batch, and stops when it has ended. Returns the time that took.
 	uint64_t run_abandoned_batch(const std::vector<Op> &ops, uint64_t after_ns);
 	std::vector<Op> random_batch(uint32_t most = 6);
@@ -52,11 +58,14 @@ public:
 
 	Rig &rig;
 	std::mt19937_64 random;
+	uint32_t first; // the first of the device's zones in the model, which are its sequential ones
 	std::vector<ModelZone> zones;
 	uint64_t next_tag = 1000;
 	uint64_t operations = 0, abandoned = 0;
 
 private:
+	uint64_t lba_of(uint32_t zone, uint32_t offset) const { return rig.lba_of(first + zone, offset); }
+
 	struct Running {
 		Op op;
 		std::unique_ptr<Request> request;

@@ -1,11 +1,11 @@
 // Power cuts: the same body again and again with the cut at every flash operation, inside it and just before it; chains of cuts on one
-// image, and chains of cuts and shutdowns. Sequential zones and conventional ones are cut by the same code, each with a model of its own.
+// image, and chains of cuts and shutdowns. Sequential zones, conventional ones, and both in one device under two maps, are cut by the same
+// code, each with a model of its own.
 // Environment, for chains: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another (a round is twelve cuts).
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
 
-#include "model.hpp"
-#include "conventional_model.hpp"
+#include "units_model.hpp"
 
 using namespace ftl_rig;
 
@@ -200,6 +200,7 @@ static const Policy policies[] = {
 	{"SlotsBySuperpage", [](hz_device_config &cfg) { use_slots(cfg, 40, HZ_SLOTS_SHARDED, HZ_BUFFER_FLUSH_SUPERPAGE); }, 0},
 	{"Lent", [](hz_device_config &cfg) { lend_buffers(cfg), cfg.write_buffers = 1; }},
 	{"KeptOneBuffer", [](hz_device_config &cfg) { cfg.buffer_handover = HZ_HANDOVER_KEPT, cfg.write_buffers = 1; }},
+	{"WholePatched", [](hz_device_config &cfg) { patch(cfg), cfg.buffer_release = HZ_RELEASE_WHOLE; }},
 	{"LentPolledPatched", [](hz_device_config &cfg) { patch(cfg), lend_buffers(cfg, true), cfg.cache_program = HZ_ON; }},
 	{"Protected", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30); }, 0},
 	{"ProtectedInPlace", [](hz_device_config &cfg) { protect_memory(cfg, 40, 30), cfg.plp_flush = HZ_PLP_IN_PLACE; }, 0},
@@ -221,6 +222,17 @@ static const Policy policies[] = {
 	{"PatchedIdleTuples", [](hz_device_config &cfg) { patch(cfg), cfg.buffer_idle_ns = 1, cfg.protection = HZ_PROTECTION_TYPE1; }},
 	// One die lags far behind: rows must not run away from it, mount looks at the last two only.
 	{"PatchedSlowDie", [](hz_device_config &cfg) { patch(cfg), cfg.slow_die = 1, cfg.slow_percent = 2000; }},
+	{"PatchedSpread", [](hz_device_config &cfg) { patch(cfg), spread_times(cfg); }},
+	{"NarrowProtectedSpread", [](hz_device_config &cfg) { use_planes(cfg, 2), protect_memory(cfg, 40, 30), spread_times(cfg); }, 0},
+	{"Rain", use_rain},
+	{"RainOneBufferMapOfZones",
+	 [](hz_device_config &cfg) {
+		 use_rain(cfg), cfg.write_buffers = 1, cfg.flush_unit_planes = 2, cfg.slc_blocks_per_plane = 9, cfg.blocks_per_plane = 19;
+		 cfg.l2p_kind = HZ_L2P_KIND_ZONE, cfg.buffer_idle_ns = 200000;
+	 }},
+	{"RainSlots", [](hz_device_config &cfg) { use_rain(cfg), use_slots(cfg, 30, HZ_SLOTS_SHARDED, HZ_BUFFER_FLUSH_UNIT); }},
+	{"RainSlowDie",
+	 [](hz_device_config &cfg) { use_rain(cfg), cfg.zone_capacity_sectors = 77, cfg.slow_die = 3, cfg.slow_percent = 2000; }},
 	{"PatchedSlcPagesFifo",
 	 [](hz_device_config &cfg) { patch(cfg), cfg.slc_program_sectors = 2, cfg.slc_gc = HZ_GC_FIFO, cfg.slc_gc_low = 6; }},
 };
@@ -302,6 +314,10 @@ static hz_device_config random_config(std::mt19937_64 &dice)
 	cfg.slc_gc = dice() % 3;
 	cfg.slc_gc_low = dice() % 8;
 	cfg.buffer_idle_ns = dice() % 2 ? 1 + dice() % 1000000 : 0;
+	if (dice() % 3 == 0)
+		spread_times(cfg);
+	if (!patched && !cfg.superblock_planes && cfg.plp_mode == HZ_PLP_NONE && cfg.buffer_release == HZ_RELEASE_PROGRAMMED)
+		use_rain(cfg);
 	return cfg;
 }
 
@@ -466,6 +482,8 @@ static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 		use_directory(cfg);
 	if (dice() % 3 == 0 && cfg.plp_mode == HZ_PLP_NONE)
 		use_data_cache(cfg, 16 + static_cast<uint32_t>(dice() % 40), dice());
+	if (seed % 5 == 2 && cfg.namespace_kind == HZ_NS_BLOCK && !cfg.data_cache_bytes)
+		use_handles(cfg, 2 + static_cast<uint32_t>(seed / 5 % 3));
 	fit_slc(cfg);
 	return cfg;
 }
@@ -493,6 +511,127 @@ static uint64_t lives(uint64_t seed)
 
 } // namespace conventional
 
+namespace units {
+
+static Op w(uint32_t zone, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, zone, sectors, flags}; }
+static Op z(ftl_op op, uint32_t zone) { return {op, zone, 0, 0}; }
+static ConventionalOp c(uint32_t lba, uint32_t sectors, uint8_t flags = 0) { return {FTL_WRITE, lba, sectors, flags}; }
+static ConventionalOp d(uint32_t lba, uint32_t sectors) { return {FTL_DEALLOCATE, lba, sectors}; }
+static const Op flush{FTL_FLUSH, 0, 0, 0};
+
+using Body = std::vector<UnitsBatch>;
+
+// The last body overwrites conventional zones filled before, so that both collectors run.
+static const std::vector<std::pair<const char *, Body>> bodies = {
+	{"StagedBoth", {{{w(0, 3)}, {c(0, 5)}}, {{flush}, {c(2, 9)}}, {{w(0, 5), w(1, 30)}, {c(90, 12, FTL_FUA)}}, {{flush}, {d(4, 20)}}}},
+	{"FullZonesAndOverwrites",
+	 {{{w(0, 96)}, {c(0, 60)}},
+	  {{w(1, 96)}, {c(20, 60)}},
+	  {{z(FTL_ZONE_RESET, 0), flush}, {c(5, 9)}},
+	  {{w(0, 30, FTL_FUA)}, {c(3, 4)}}}},
+	{"Collecting",
+	 {{{w(0, 40)}, {c(0, 60), c(100, 60)}},
+	  {{w(0, 56), w(2, 9)}, {c(30, 60)}},
+	  {{flush}, {c(10, 30)}},
+	  {{w(2, 9, FTL_FUA)}, {c(0, 48)}}}},
+};
+
+static void go_on(UnitsDriver &driver)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		driver.run_batch({{w(i, 5), w(4, 9)}, {c(i * 50, 60), c(i * 7, 30, FTL_FUA)}});
+	driver.run_batch({{flush}, {}});
+	driver.run_batch({{w(1, 3)}, {c(3, 9)}});
+	replug(driver);
+}
+
+static bool run_cut(const Body &body, const UnitsLayout &layout, bool filled, const nand_policy &policy)
+{
+	Rig rig(units_config(layout));
+	EXPECT_TRUE(rig.boot()) << rig.error;
+	UnitsDriver driver(rig, 1);
+	for (int round = 0; filled && round < 2; round++)
+		driver.sectors.fill(48);
+	driver.run_batch({{flush}, {}});
+	EXPECT_TRUE(rig.boot(policy)) << rig.error;
+	return cut_in(driver, body, go_on, !policy.cut_before);
+}
+
+static std::vector<Subject> subjects()
+{
+	std::vector<Subject> all;
+	for (const auto &[name, body] : bodies)
+		for (const UnitsLayout &layout : units_layouts) {
+			const bool filled = name == std::string("Collecting"), slow = layout.change == units_layouts[5].change || filled;
+			all.push_back(
+				{name + std::string("_") + layout.name,
+				 8,
+				 {slow ? 3ul : 1, slow ? 5ul : 1},
+				 [&taken = body, &layout, filled](const nand_policy &cut) { return run_cut(taken, layout, filled, cut); }});
+		}
+	return all;
+}
+INSTANTIATE_TEST_SUITE_P(Units, PowerCut, testing::ValuesIn(subjects()), [](const auto &test) { return test.param.name; });
+
+static hz_device_config random_config(uint64_t seed)
+{
+	hz_device_config cfg = units_config(units_layouts[seed % std::size(units_layouts)]);
+	cfg.l2p_zone_log = 1 + static_cast<uint32_t>(seed / 3 % 5);
+	cfg.buffer_idle_ns = seed % 3 ? 0 : 200000;
+	return cfg;
+}
+
+// On a device whose conventional zones have been written.
+template <typename F> static uint64_t on_filled(uint64_t seed, F chain_of)
+{
+	std::mt19937_64 dice(seed);
+	Rig rig(random_config(seed));
+	UnitsDriver driver(rig, seed);
+	EXPECT_TRUE(rig.boot()) << rig.error;
+	driver.sectors.fill();
+	return chain_of(driver, dice);
+}
+
+static uint64_t chain(uint64_t seed)
+{
+	return on_filled(seed, [](UnitsDriver &driver, std::mt19937_64 &dice) { return chain_of_cuts(driver, dice, 200); });
+}
+
+static uint64_t lives(uint64_t seed)
+{
+	return on_filled(seed, [](UnitsDriver &driver, std::mt19937_64 &dice) {
+		return chain_of_lives(driver, dice, [](UnitsDriver &d, std::mt19937_64 &) { return d.random_batch(); });
+	});
+}
+
+// The map is free to change between boots: every pair of maps, with cuts.
+static uint64_t changing(uint64_t seed)
+{
+	std::mt19937_64 dice(seed);
+	const hz_device_config mapped = units_config(true);
+	uint64_t cuts = 0;
+	Rig rig(mapped);
+	UnitsDriver driver(rig, seed);
+	EXPECT_TRUE(rig.boot()) << rig.error;
+	driver.sectors.fill();
+	for (int round = 0; round < 4 && !testing::Test::HasFailure(); round++) {
+		rig.cfg.l2p_kind = dice() % HZ_L2P_KINDS;
+		rig.cfg.l2p_cache_bytes = dice() % 2 ? mapped.l2p_cache_bytes : 0;
+		nand_policy policy{};
+		for (int boot = 0; boot < 3 && !testing::Test::HasFailure(); boot++) {
+			policy.power_cut_op = 1 + dice() % 150;
+			EXPECT_TRUE(rig.boot(policy)) << rig.error;
+			driver.check_recovered();
+			while (!testing::Test::HasFailure() && driver.run_batch(driver.random_batch()))
+				;
+			cuts += lt_load(&rig.media.off);
+		}
+	}
+	return cuts;
+}
+
+} // namespace units
+
 struct ChainKind {
 	const char *name;
 	unsigned seeds; // of each test
@@ -503,7 +642,10 @@ struct ChainKind {
 static const ChainKind chains[] = {{"Zones", 15, zones::chain, "cuts", 8},
 				   {"Conventional", 3, conventional::chain, "cuts", 8},
 				   {"ZonesShutDown", 3, zones::lives, "shutdowns", 4},
-				   {"ConventionalShutDown", 1, conventional::lives, "shutdowns", 4}};
+				   {"ConventionalShutDown", 1, conventional::lives, "shutdowns", 4},
+				   {"Units", 8, units::chain, "cuts", 8},
+				   {"UnitsShutDown", 3, units::lives, "shutdowns", 4},
+				   {"UnitsChangingMaps", 6, units::changing, "cuts", 8}};
 
 class PowerCutRandom : public testing::TestWithParam<std::tuple<int, int>> {};
 

@@ -68,6 +68,12 @@ static const Variant variants[] = {
 	 [](hz_device_config &cfg) {
 		 lend_buffers(cfg), cfg.buffer_handover = HZ_HANDOVER_KEPT, cfg.buffer_flush = HZ_BUFFER_FLUSH_SUPERPAGE;
 	 }},
+	{"Whole", [](hz_device_config &cfg) { cfg.buffer_release = HZ_RELEASE_WHOLE; }},
+	{"WholeKeptOneBufferBySuperpage",
+	 [](hz_device_config &cfg) {
+		 cfg.buffer_release = HZ_RELEASE_WHOLE, cfg.buffer_flush = HZ_BUFFER_FLUSH_SUPERPAGE;
+		 cfg.buffer_handover = HZ_HANDOVER_KEPT, cfg.write_buffers = 1;
+	 }},
 	{"SlotsKept",
 	 [](hz_device_config &cfg) { use_slots(cfg, 7, HZ_SLOTS_LOCKED, HZ_BUFFER_FLUSH_UNIT), cfg.buffer_handover = HZ_HANDOVER_KEPT; }},
 	{"Protected", [](hz_device_config &cfg) { protect_memory(cfg, 60, 40); }},
@@ -84,6 +90,17 @@ static const Variant variants[] = {
 	{"TwoPlanesProtected", [](hz_device_config &cfg) { use_planes(cfg, 2), protect_memory(cfg, 60, 40); }},
 	{"Tuples", [](hz_device_config &cfg) { cfg.protection = HZ_PROTECTION_TYPE1; }},
 	{"TuplesProtected", [](hz_device_config &cfg) { cfg.protection = HZ_PROTECTION_TYPE1, protect_memory(cfg, 60, 40); }},
+	{"Rain", use_rain},
+	{"RainOneBufferOddCapacity", [](hz_device_config &cfg) { use_rain(cfg), cfg.write_buffers = 1, cfg.zone_capacity_sectors = 77; }},
+	{"RainSlotsIdle",
+	 [](hz_device_config &cfg) {
+		 use_rain(cfg), cfg.buffer_idle_ns = 100000, use_slots(cfg, 7, HZ_SLOTS_LOCK_FREE, HZ_BUFFER_FLUSH_SUPERPAGE);
+	 }},
+	{"RainWideUnitsSharedMemory",
+	 [](hz_device_config &cfg) {
+		 use_rain(cfg), cfg.flush_unit_planes = 4, cfg.slc_blocks_per_plane = 12, cfg.blocks_per_plane = 22;
+		 share_memory(cfg, 90);
+	 }},
 	{"OneHart",
 	 [](hz_device_config &cfg) {
 		 cfg.harts = 1;

@@ -45,6 +45,13 @@ void Request::name_ranges(const std::vector<nvme_dsm_range> &ranges)
 	sgl_write(&req.sgl, 0, ranges.data(), req.sgl.bytes);
 }
 
+void Request::name_handles(const std::vector<uint16_t> &identifiers)
+{
+	req.sectors = static_cast<uint32_t>(identifiers.size());
+	req.sgl.bytes = static_cast<uint32_t>(identifiers.size() * sizeof(identifiers[0]));
+	sgl_write(&req.sgl, 0, identifiers.data(), req.sgl.bytes);
+}
+
 void Request::name_sources(const std::vector<std::pair<uint64_t, uint32_t>> &sources)
 {
 	std::vector<nvme_copy_range> list;

@@ -62,6 +62,17 @@ TEST_P(ConventionalThreads, EightHartsOverwriteUnderTheCollector)
 }
 INSTANTIATE_TEST_SUITE_P(Policies, ConventionalThreads, testing::Range(0, conventional_variants));
 
+// Zones and conventional sectors share buffers and SLC, and their maps' logs run side by side.
+class UnitsThreads : public testing::TestWithParam<int> {};
+TEST_P(UnitsThreads, EightHartsShareEverything)
+{
+	Rig rig(with_locks(units_variant(GetParam()), GetParam()));
+	ASSERT_NO_FATAL_FAILURE(fill_device(rig));
+	ASSERT_TRUE(rig.boot({}, false)) << rig.error;
+	contest<ConventionalQueue, ZoneQueue>(rig, GetParam() * 100, 600, on_threads);
+}
+INSTANTIATE_TEST_SUITE_P(Layouts, UnitsThreads, testing::Range(0, units_variants));
+
 // A worker on the TSU's hart overtakes earlier submissions of other harts, so nothing may depend on the order of two submissions: all
 // workers append to the patches of the same zones, and the media refuses a program out of order.
 TEST(PatchThreads, RowsReachTheFlashInOrderWhoeverSubmitsThem)

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "ftl_rig.hpp"
+#include "model_cuts.hpp"
 
 using namespace ftl_rig;
 
@@ -433,13 +433,7 @@ private:
 		ASSERT_LE(size, zone.tags.size()) << "zone " << z;
 		zone.tags.resize(size);
 		for (uint32_t i = 0; i < size; i++) {
-			Request read(FTL_READ, rig.lba_of(z, i), 1);
-			ASSERT_EQ(rig.run(read), 0);
-			uint64_t tag;
-			std::memcpy(&tag, read.pages[0], sizeof tag);
-			ASSERT_TRUE(sector_is(read.pages[0], tag) && zone.tags[i].count(tag))
-				<< "zone " << z << " sector " << i << " holds " << tag;
-			zone.tags[i] = {tag};
+			ASSERT_NO_FATAL_FAILURE(expect_one_of(rig, z, i, zone.tags[i]));
 		}
 		zone.durable = size;
 		zone.full = full;
@@ -460,57 +454,13 @@ const std::vector<Step> body = {
 
 } // namespace
 
-TEST_P(InPlace, PowerCutsAtEveryOperation)
-{
-	for (bool before : {false, true}) {
-		nand_policy policy{};
-		policy.cut_before = before;
-		policy.power_cut_op = 1;
-		for (bool more = true; more; policy.power_cut_op++) {
-			SCOPED_TRACE(testing::Message() << "cut " << policy.power_cut_op << (before ? " before" : " inside"));
-			Rig cut(in_place(GetParam()));
-			ASSERT_TRUE(cut.boot(policy)) << cut.error;
-			Model model(cut, 1);
-			bool alive = true;
-			for (const Step &step : body)
-				alive = alive && model.run(step);
-			for (int boot = 0; boot < 2; boot++) { // the deferred work may be cut off by pulling the plug again
-				ASSERT_TRUE(cut.boot()) << cut.error;
-				ASSERT_NO_FATAL_FAILURE(model.recovered());
-				ASSERT_TRUE(model.run(model.any()));
-			}
-			more = !alive;
-		}
-		EXPECT_GT(policy.power_cut_op, 50u);
-	}
-}
+TEST_P(InPlace, PowerCutsAtEveryOperation) { cut_at_every_operation<Model>(in_place(GetParam()), body); }
 
-// HARTZONE_TEST_SEED, HARTZONE_TEST_ROUNDS.
 TEST_P(InPlace, ChainsOfPowerCuts)
 {
-	uint64_t cuts = 0, refusals = 0, folds = 0;
-	for (uint64_t seed = environment("HARTZONE_TEST_SEED", 1), last = seed + environment("HARTZONE_TEST_ROUNDS", 6); seed < last;
-	     seed++) {
-		SCOPED_TRACE(testing::Message() << "seed " << seed);
-		std::mt19937_64 dice(seed);
-		Rig cut(in_place(GetParam()));
-		ASSERT_TRUE(cut.boot()) << cut.error;
-		Model model(cut, seed);
-		for (int boot = 0; boot < 12; boot++) {
-			nand_policy policy{};
-			policy.power_cut_op = 1 + dice() % 120;
-			policy.cut_before = dice() % 2;
-			SCOPED_TRACE(testing::Message() << "boot " << boot);
-			ASSERT_TRUE(cut.boot()) << cut.error;
-			ASSERT_NO_FATAL_FAILURE(model.recovered()); // by many reads, so that zones may move
-			ASSERT_TRUE(cut.boot(policy)) << cut.error;
-			while (!HasFailure() && model.run(model.any()))
-				;
-			folds += cut.counters().update_folds;
-			cuts++;
-		}
-		refusals += model.refusals;
-	}
-	EXPECT_GT(cuts, 0u);
+	uint64_t refusals = 0, folds = 0;
+	chains_of_cuts<Model>(
+		in_place(GetParam()), [&](Rig &device) { folds += device.counters().update_folds; },
+		[&](const Model &model) { refusals += model.refusals; });
 	EXPECT_GT(refusals + folds, 0u);
 }

@@ -2,11 +2,10 @@
 // operation.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <map>
 #include <random>
 #include <set>
 
-#include "ftl_rig.hpp"
+#include "model_cuts.hpp"
 
 using namespace ftl_rig;
 
@@ -476,14 +475,9 @@ private:
 		zone.wp_most = zone.wp;
 		zone.may_be_full = zone.may_be_empty = false;
 		for (uint32_t i = 0; i < capacity(); i++) {
-			Request read(FTL_READ, rig.lba_of(z, i), 1);
-			ASSERT_EQ(rig.run(read), 0);
-			uint64_t tag;
-			std::memcpy(&tag, read.pages[0], sizeof tag);
-			ASSERT_TRUE(sector_is(read.pages[0], tag) && zone.tags[i].count(tag))
-				<< "zone " << z << " sector " << i << " of " << zone.wp << " holds " << tag;
-			ASSERT_TRUE(i < zone.wp || !tag || zone.has_window || zone.full) << "zone " << z << " sector " << i;
-			zone.tags[i] = {tag};
+			ASSERT_NO_FATAL_FAILURE(expect_one_of(rig, z, i, zone.tags[i])) << "write pointer " << zone.wp;
+			ASSERT_TRUE(i < zone.wp || zone.tags[i].count(0) || zone.has_window || zone.full)
+				<< "zone " << z << " sector " << i;
 		}
 	}
 
@@ -502,54 +496,12 @@ const std::vector<Step> body = {
 
 } // namespace
 
-TEST_P(Windows, PowerCutsAtEveryOperation)
-{
-	for (bool before : {false, true}) {
-		nand_policy policy{};
-		policy.cut_before = before;
-		policy.power_cut_op = 1;
-		for (bool more = true; more; policy.power_cut_op++) {
-			SCOPED_TRACE(testing::Message() << "cut " << policy.power_cut_op << (before ? " before" : " inside"));
-			Rig cut(with_windows(GetParam()));
-			ASSERT_TRUE(cut.boot(policy)) << cut.error;
-			Model model(cut, 1);
-			bool alive = true;
-			for (const Step &step : body)
-				alive = alive && model.run(step);
-			for (int boot = 0; boot < 2; boot++) {
-				ASSERT_TRUE(cut.boot()) << cut.error;
-				ASSERT_NO_FATAL_FAILURE(model.recovered());
-				ASSERT_TRUE(model.run(model.any()));
-			}
-			more = !alive && !HasFailure();
-		}
-		EXPECT_GT(policy.power_cut_op, 50u);
-	}
-}
+TEST_P(Windows, PowerCutsAtEveryOperation) { cut_at_every_operation<Model>(with_windows(GetParam()), body); }
 
-// HARTZONE_TEST_SEED, HARTZONE_TEST_ROUNDS.
 TEST_P(Windows, ChainsOfPowerCuts)
 {
 	uint64_t commits = 0;
-	for (uint64_t seed = environment("HARTZONE_TEST_SEED", 1), last = seed + environment("HARTZONE_TEST_ROUNDS", 6); seed < last;
-	     seed++) {
-		SCOPED_TRACE(testing::Message() << "seed " << seed);
-		std::mt19937_64 dice(seed);
-		Rig cut(with_windows(GetParam()));
-		ASSERT_TRUE(cut.boot()) << cut.error;
-		Model model(cut, seed);
-		for (int boot = 0; boot < 12; boot++) {
-			nand_policy policy{};
-			policy.power_cut_op = 1 + dice() % 120;
-			policy.cut_before = dice() % 2;
-			SCOPED_TRACE(testing::Message() << "boot " << boot);
-			ASSERT_TRUE(cut.boot(policy)) << cut.error;
-			while (!HasFailure() && model.run(model.any()))
-				;
-			ASSERT_TRUE(cut.boot()) << cut.error;
-			ASSERT_NO_FATAL_FAILURE(model.recovered());
-		}
-		commits += model.commits;
-	}
+	chains_of_cuts<Model>(
+		with_windows(GetParam()), [](Rig &) {}, [&](const Model &model) { commits += model.commits; });
 	EXPECT_GT(commits, 50u);
 }

@@ -29,7 +29,7 @@ void check(const ftl_request &req, uint16_t status)
 {
 	if (status)
 		return;
-	require(req.op <= FTL_ZONE_REPORT && req.lba < namespace_sectors);
+	require(req.op <= FTL_PLACEMENT_UPDATE && req.lba < namespace_sectors);
 	if (req.op == FTL_READ || req.op == FTL_COMPARE || req.op == FTL_WRITE || req.op == FTL_UPDATE || req.op == FTL_APPEND)
 		require(req.sgl.bytes == req.sectors * HZ_SECTOR_BYTES && req.sectors <= HZ_MAX_TRANSFER_SECTORS);
 	if (req.op == FTL_WRITE_ZEROES || req.op == FTL_WRITE_UNCORRECTABLE)
@@ -43,6 +43,7 @@ void check(const ftl_request &req, uint16_t status)
 	}
 	if (req.op == FTL_COPY || req.op == FTL_COPY_APPEND)
 		require(req.sgl.bytes == req.sectors * sizeof(nvme_copy_range) && req.sectors <= HZ_COPY_RANGES);
+	require(req.op != FTL_PLACEMENT_UPDATE || (req.sgl.bytes == req.sectors * 2 && req.sectors <= 4));
 	if (req.op == FTL_DEALLOCATE)
 		require(req.sgl.bytes == req.sectors * sizeof(nvme_dsm_range) && req.sectors <= NVME_DSM_RANGES);
 	for (uint32_t at = 0; at < req.sgl.bytes; at += HZ_SECTOR_BYTES) {
@@ -58,9 +59,20 @@ uint64_t aim(uint64_t address) { return address & 1 << 20 ? address : HZ_SHM_HEA
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x04, 0x05, 0x08, 0x09, 0x0c, 0x19, 0x79, 0x7a, 0x7d};
-	io_limits limits{
-		{region(), region_bytes}, namespace_sectors, true, true, HZ_PLP_NONE, HZ_PROTECTION_NONE, true, true, false, false, 0};
+	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x04, 0x05, 0x08, 0x09, 0x0c, 0x12, 0x19, 0x1d, 0x79, 0x7a, 0x7d};
+	io_limits limits{{region(), region_bytes},
+			 namespace_sectors,
+			 true,
+			 true,
+			 HZ_PLP_NONE,
+			 HZ_PROTECTION_NONE,
+			 true,
+			 true,
+			 false,
+			 4,
+			 false,
+			 false,
+			 0};
 	uint8_t *pages[PRP_MAX_PAGES];
 	ftl_request req{};
 	nvme_sqe sqe;
@@ -77,6 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		std::memcpy(region() + HZ_SHM_HEAP_OFFSET + (i * 5 & 0x3fff8), &entry, 8);
 	}
 	limits.zoned = limits.in_place = limits.zrwa = !(sqe.flags & 0x20); // the configuration refuses a budget without sequential zones
+	limits.handles = limits.zoned ? 0 : limits.handles;
 	const bool tuples = sqe.flags & 0x08;
 	if (sqe.flags & 0x10) {
 		sqe.opcode = opcodes[sqe.opcode % sizeof(opcodes)];
@@ -93,7 +106,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (tuples && !status)
 		status = io_protect(&limits.bus, &sqe, &req);
 	require(limits.zoned || status || req.op <= FTL_WRITE || req.op == FTL_WRITE_ZEROES || req.op == FTL_WRITE_UNCORRECTABLE ||
-		req.op == FTL_DEALLOCATE || req.op == FTL_COPY || req.op == FTL_FLUSH);
+		req.op == FTL_DEALLOCATE || req.op == FTL_COPY || req.op == FTL_FLUSH || req.op == FTL_PLACEMENT_STATUS ||
+		req.op == FTL_PLACEMENT_UPDATE);
+	require(limits.handles || status || (req.op < FTL_PLACEMENT_STATUS && !req.placement));
 	check(req, status);
 	return 0;
 }

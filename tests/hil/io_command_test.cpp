@@ -18,18 +18,11 @@ struct IoCommand : testing::Test {
 	IoCommand() : memory(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)), std::free)
 	{
 		std::memset(memory.get(), 0, region_bytes);
-		limits = {{memory.get(), region_bytes},
-			  sectors,
-			  true,
-			  true,
-			  HZ_PLP_NONE,
-			  HZ_PROTECTION_NONE,
-			  true,
-			  false,
-			  false,
-			  false,
-			  false,
-			  0};
+		limits = {.bus = {memory.get(), region_bytes},
+			  .namespace_sectors = sectors,
+			  .zoned = true,
+			  .write_cache = true,
+			  .copies = true};
 		for (unsigned i = 0; i < 256; i++)
 			reinterpret_cast<uint64_t *>(memory.get() + list)[i] = heap + 4096 * i;
 	}
@@ -85,6 +78,58 @@ TEST_F(IoCommand, FlagsOfWrites)
 	}
 	EXPECT_EQ(decode(io_sqe(NVME_IO_READ, 0, 1, heap)), 0);
 	EXPECT_EQ(req.flags, 0);
+}
+
+TEST_F(IoCommand, PlacementOfWrites)
+{
+	limits.zoned = false;
+	for (uint32_t count : {0u, 3u})
+		for (uint8_t opcode : {NVME_IO_WRITE, NVME_IO_WRITE_ZEROES, NVME_IO_WRITE_UNCORRECTABLE, NVME_IO_COPY})
+			for (uint32_t directive = 0; directive < 16; directive++) {
+				limits.handles = count;
+				nvme_sqe sqe = io_sqe(opcode, 0, 1, heap);
+				sqe.cdw12 |= directive << NVME_RW_DTYPE_SHIFT;
+				sqe.cdw13 = 0xffff | 7u << NVME_RW_DSPEC_SHIFT;
+				const bool known = !count || !directive || directive == NVME_DIRECTIVE_PLACEMENT;
+				EXPECT_EQ(decode(sqe), known ? 0 : bad_field) << int(opcode) << " " << directive;
+				EXPECT_TRUE(!known || req.placement == (count && directive ? 7 : 0));
+			}
+	nvme_sqe sqe = io_sqe(NVME_IO_READ, 0, 1, heap);
+	sqe.cdw12 |= 2u << NVME_RW_DTYPE_SHIFT;
+	sqe.cdw13 = 7u << NVME_RW_DSPEC_SHIFT;
+	EXPECT_EQ(decode(sqe), 0);
+	EXPECT_EQ(req.placement, 0) << "no write";
+}
+
+TEST_F(IoCommand, StatusAndUpdateOfHandles)
+{
+	const auto make = [](uint8_t opcode, uint32_t cdw10, uint32_t cdw11 = 0) {
+		nvme_sqe sqe = io_sqe(opcode, 0, 1, heap);
+		sqe.cdw10 = cdw10;
+		sqe.cdw11 = cdw11;
+		return sqe;
+	};
+	EXPECT_EQ(decode(make(NVME_IO_MGMT_RECEIVE, 1)), dnr(NVME_INVALID_OPCODE));
+	EXPECT_EQ(decode(make(NVME_IO_MGMT_SEND, 1)), dnr(NVME_INVALID_OPCODE));
+	limits.handles = 3;
+	EXPECT_EQ(decode(make(NVME_IO_MGMT_RECEIVE, 1, 11)), 0);
+	EXPECT_EQ(req.op, FTL_PLACEMENT_STATUS);
+	EXPECT_EQ(req.sgl.bytes, 48u);
+	EXPECT_EQ(decode(make(NVME_IO_MGMT_RECEIVE, 1, 0xffffffff)), bad_field);
+	EXPECT_EQ(decode(make(NVME_IO_MGMT_RECEIVE, 0, 0xffffffff)), 0) << "no operation, no data";
+	EXPECT_EQ(req.sgl.bytes, 0u);
+	EXPECT_EQ(decode(make(NVME_IO_MGMT_RECEIVE, 2)), bad_field);
+	EXPECT_EQ(decode(make(NVME_IO_MGMT_SEND, 1 | 2 << 16)), 0);
+	EXPECT_EQ(req.op, FTL_PLACEMENT_UPDATE);
+	EXPECT_EQ(req.sectors, 3u);
+	EXPECT_EQ(req.sgl.bytes, 6u);
+	EXPECT_EQ(decode(make(NVME_IO_MGMT_SEND, 1 | 3 << 16)), bad_field) << "more than there may be";
+	EXPECT_EQ(decode(make(NVME_IO_MGMT_SEND, 0)), 0);
+	EXPECT_EQ(req.sectors, 0u);
+	EXPECT_EQ(decode(make(NVME_IO_MGMT_SEND, 0xff)), bad_field);
+	nvme_sqe sqe = make(NVME_IO_MGMT_SEND, 1);
+	sqe.prp1 = heap + 2;
+	EXPECT_EQ(decode(sqe), dnr(NVME_PRP_OFFSET_INVALID));
 }
 
 TEST_F(IoCommand, ZeroesMayFree)
@@ -324,8 +369,11 @@ TEST_F(IoCommand, ZoneSend)
 		window.cdw11 = 0;
 	}
 	limits.zrwa = false;
-	EXPECT_EQ(decode(window), dnr(NVME_INVALID_FIELD)) << "the device has none";
-	for (uint32_t action : {0u, 6u, 0x10u, 0x11u, 0xffu}) {
+	for (uint32_t cdw13 : {NVME_ZSA_COMMIT | 0u, NVME_ZSA_OPEN | 0x200u}) {
+		window.cdw13 = cdw13;
+		EXPECT_EQ(decode(window), dnr(NVME_INVALID_ZONE_OP)) << "the device has none";
+	}
+	for (uint32_t action : {0u, 6u, 0x10u, 0xffu}) {
 		nvme_sqe sqe = io_sqe(NVME_IO_ZONE_MGMT_SEND);
 		sqe.cdw13 = action;
 		EXPECT_EQ(decode(sqe), bad_field) << action;

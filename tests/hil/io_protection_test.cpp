@@ -24,18 +24,12 @@ struct IoProtection : testing::Test {
 	IoProtection() : memory(static_cast<uint8_t *>(std::aligned_alloc(4096, region_bytes)), std::free)
 	{
 		std::memset(memory.get(), 0, region_bytes);
-		limits = {{memory.get(), region_bytes},
-			  1ull << 40,
-			  true,
-			  true,
-			  HZ_PLP_NONE,
-			  HZ_PROTECTION_TYPE1,
-			  true,
-			  false,
-			  false,
-			  false,
-			  false,
-			  0};
+		limits = {.bus = {memory.get(), region_bytes},
+			  .namespace_sectors = 1ull << 40,
+			  .zoned = true,
+			  .write_cache = true,
+			  .protection = HZ_PROTECTION_TYPE1,
+			  .copies = true};
 		for (unsigned i = 0; i < 256; i++)
 			reinterpret_cast<uint64_t *>(memory.get() + list)[i] = heap + 4096 * (i + 1);
 		std::mt19937 dice(5);

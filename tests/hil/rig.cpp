@@ -53,6 +53,7 @@ hz_device_config small_config(const Options &options)
 		cfg.conventional_spare = 6;
 		cfg.conventional_streams = cfg.conventional_buffers = 1;
 		cfg.conventional_gc_low = 2;
+		cfg.fdp_handles = options.handles;
 	}
 	return cfg;
 }

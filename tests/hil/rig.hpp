@@ -34,6 +34,7 @@ struct Options {
 	bool block = false;           // a block namespace instead of a zoned one
 	uint32_t plp_mode = HZ_PLP_NONE;
 	uint32_t in_place_sectors = 0;
+	uint32_t handles = 0;      // reclaim unit handles of a block namespace
 	uint32_t namespaces = 1;   // on a channel each
 	uint8_t *region = nullptr; // a region of another maker, header included; none: one of the rig's own
 	uint64_t bytes = region_bytes;

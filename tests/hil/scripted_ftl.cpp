@@ -132,12 +132,16 @@ static void flash_published(void *, hz_log_flash *out, hz_log_energy *energy)
 	out->channels = 2;
 	out->dies = 4;
 	out->reads[HZ_CAUSE_HOST] = 77;
+	out->program_sectors[HZ_CAUSE_HOST] = 100;
+	out->program_sectors[HZ_CAUSE_GC] = 20;
 	if (!energy)
 		return;
 	*energy = {};
 	energy->version = 1;
 	energy->erase_ns[HZ_CELLS_NORMAL] = 5;
 	energy->channel_sectors = 78;
+	energy->erases[HZ_CELLS_SLC] = 3;
+	energy->erases[HZ_CELLS_NORMAL] = 2;
 }
 
 controller_ops scripted_ops(ScriptedFtl &f)
@@ -159,5 +163,17 @@ controller_ops scripted_ops(ScriptedFtl &f)
 	ops.flash_published = flash_published;
 	ops.in_place = [](void *ctx) { return scripted(ctx)->in_place; };
 	ops.ftl_published = [](void *ctx, uint32_t number, hz_log_ftl *out) { *out = scripted(ctx)->reports[number]; };
+	ops.note_placement_events = [](void *ctx, uint32_t, uint32_t handle, uint32_t types) { scripted(ctx)->noted[handle] = types; };
+	ops.placement_events_noted = [](void *ctx, uint32_t, uint32_t handle) { return scripted(ctx)->noted[handle]; };
+	ops.placement_events = [](void *ctx, uint32_t, bool of_host, ftl_placement_event *out) {
+		const auto &events = scripted(ctx)->placement_events[of_host];
+		std::copy(events.begin(), events.end(), out);
+		return static_cast<uint32_t>(events.size());
+	};
+	ops.forget_placement_events = [](void *ctx, uint32_t) {
+		scripted(ctx)->noted.clear();
+		for (auto &events : scripted(ctx)->placement_events)
+			events.clear();
+	};
 	return ops;
 }

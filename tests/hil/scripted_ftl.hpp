@@ -46,9 +46,11 @@ struct ScriptedFtl {
 	std::vector<Submitted> log;
 	std::function<Answer(const ftl_request &)> script = [](const ftl_request &) { return Answer{}; };
 	std::function<void()> on_submit = [] {};
-	uint64_t hil_cost_ns = 0;               // charged to the HIL's hart for each submission
-	std::map<uint32_t, hz_log_ftl> reports; // of a namespace, by number
-	uint64_t in_place = 0;                  // sectors
+	uint64_t hil_cost_ns = 0;                             // charged to the HIL's hart for each submission
+	std::map<uint32_t, hz_log_ftl> reports;               // of a namespace, by number
+	uint64_t in_place = 0;                                // sectors
+	std::map<uint32_t, uint32_t> noted;                   // types of events, by handle
+	std::vector<ftl_placement_event> placement_events[2]; // the controller's, the host's
 	ftl_request *last = nullptr;
 	power_history history{};
 	ftl_damage damage{};

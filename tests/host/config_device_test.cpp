@@ -222,7 +222,15 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 	EXPECT_EQ(error_of("l2p: {cache: 32}\n"), "d.yaml:1: l2p.cache is 32, but it must be 0 or at least 64.");
 	EXPECT_EQ(
 		error_of("l2p: {kind: zone, cache: 4096}\n"),
-		"d.yaml:1: l2p.kind is zone, but it must be sector with l2p.cache, conventional zones, or zones larger than a superblock.");
+		"d.yaml:1: l2p.kind is zone, but it must be sector with l2p.cache, unless there are conventional zones: entries of zones are all "
+		"in RAM.");
+	EXPECT_EQ(
+		error_of("l2p: {kind: zone}\nzones: {capacity: 14 MiB, count: 2}\n"),
+		"d.yaml:1: l2p.kind is zone, but it must be sector when zones are larger than a superblock: such a zone is in two pieces, and "
+		"an entry names one.");
+	EXPECT_EQ(error_of("l2p: {kind: zone}\nzones: {namespace: block}\nconventional: {spare_superblocks: 5}\n"),
+		  "d.yaml:1: l2p.kind is zone, but it must be sector when all zones are conventional: their sectors may be anywhere.");
+	EXPECT_EQ(error_of("l2p: {kind: zone, cache: 4096}\nconventional: {zones: 3, spare_superblocks: 5}\n"), "no error");
 	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 12 KiB}\n"), "d.yaml:1: l2p.chunk: '12 KiB' is out of range: 16 KiB to 4 GiB");
 	EXPECT_EQ(error_of("l2p: {cache: 12 KiB, chunk: 20 KiB}\n"),
 		  "d.yaml:1: l2p.chunk (4 KiB sectors) is 5, but it must be a power of two.");

@@ -71,6 +71,9 @@ TEST(WorkloadConfig, Errors)
 					": goes with sequential zones: remove it, or area: conventional"),
 			  std::string::npos)
 			<< key;
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  placement: 65536\n"),
+		  "w.yaml:3: common.placement: '65536' is out of range: 0 to 65535");
+	EXPECT_EQ(parse_workload("common: {total_ops: 5}\nthreads: 2\neach: [{}, {placement: 3}]\n", "w").threads[1].placement, 3u);
 	EXPECT_NE(workload_error_of("common: {total_ops: 1}\nthreads: 1\neach: [{}, {}]\n").find("more entries than threads"),
 		  std::string::npos);
 }

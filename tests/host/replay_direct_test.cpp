@@ -54,6 +54,28 @@ TEST(DirectBlocks, EveryReadIsRightWhateverOvertakesIt)
 	EXPECT_GT(waits, 1000u);
 }
 
+// Writes name the thread's placement identifier, those before the measurement too; nothing else does.
+TEST(DirectBlocks, WritesNameTheirPlacement)
+{
+	wl::ThreadSpec spec = hot_spec(200);
+	spec.placement = 5;
+	spec.trim_ratio = 0.2;
+	spec.prefill = 0.5;
+	const auto source = source_of(spec, small_space, 1);
+	std::set<wl::Op> seen;
+	for (int phase = 0; phase < 2; phase++) {
+		wl::Request request;
+		while (source->next(request) == wl::Step::issue) {
+			EXPECT_EQ(request.placement, request.op == wl::Op::write ? 5 : 0);
+			seen.insert(request.op);
+			source->complete(request, 0, 0);
+		}
+		if (!phase)
+			source->begin_measurement();
+	}
+	EXPECT_EQ(seen.size(), 4u);
+}
+
 // Commands that are placed before they arrive are the same, arrive at the same times, and as much is checked.
 TEST(DirectBlocks, CommandsAheadChangeNothing)
 {

@@ -238,6 +238,13 @@ TEST(Plan, WhatADeviceDoesNotHaveIsNamed)
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, durable_ratio: 1.0}\n", block()), "w.yaml: durable_ratio" + tail);
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, durable_ratio: 1.0}\n", zoned(8)),
 		  "w.yaml: durable_ratio: this device refuses durable writes: give its file plp: {mode: selective}");
+	NamespaceInfo placed = block();
+	placed.handles = 3;
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, placement: 2}\n", placed), "no error");
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, placement: 3}\n", placed),
+		  "w.yaml: placement: 3 names none of this device's 3 reclaim unit handles, which are counted from 0");
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, placement: 2}\n", block()),
+		  "w.yaml: placement: this device has no reclaim unit handles: give its file fdp: {handles: 3}, or remove the key");
 	EXPECT_EQ(plan_error_of("mapping: log\ncommon: {total_ops: 1, durable_ratio: 1.0}\n", zoned(8)),
 		  "w.yaml: durable_ratio: only mapping: direct says of each write whether it must be durable");
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, open_zones: 2}\n", block()), "w.yaml: open_zones" + tail);

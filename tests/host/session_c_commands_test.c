@@ -6,6 +6,7 @@ enum {
 	INVALID_OPCODE = 0x001,
 	INVALID_FIELD = 0x002,
 	INVALID_LOG_PAGE = 0x109,
+	INVALID_ZONE_OP = 0x1b6,
 	LBA_OUT_OF_RANGE = 0x80,
 	SIZE_LIMIT = 0x183,
 	COMPARE_FAILURE = 0x285,
@@ -13,7 +14,8 @@ enum {
 	READ = 2,
 	GET_LOG_PAGE = 2,
 	SET_FEATURES = 9,
-	CREATE_SQ = 1
+	CREATE_SQ = 1,
+	IO_MANAGEMENT_RECEIVE = 0x12
 };
 
 static unsigned char data[BLOCKS * HARTZONE_BLOCK_BYTES], back[BLOCKS * HARTZONE_BLOCK_BYTES];
@@ -50,6 +52,23 @@ static uint64_t programs(hartzone_device *device)
 	for (int cause = 0; cause < 16; cause++)
 		sum += log[1 + 16 + cause];
 	return sum;
+}
+
+/* This device has neither. */
+static void no_placement(hartzone_device *device, hartzone_queue *queue)
+{
+	struct iovec one = {data, HARTZONE_BLOCK_BYTES};
+	struct hartzone_zrwa zrwa;
+	uint32_t handles = 1;
+
+	SUCCEEDS(hartzone_get_handles(device, &handles));
+	SUCCEEDS(hartzone_get_zrwa(device, &zrwa));
+	require(handles == 0 && zrwa.zones == 0 && zrwa.blocks == 0, "no handles, no random write areas", 0);
+	require(hartzone_writev(queue, 2 * BLOCKS, &one, 1, HARTZONE_HANDLE(1)) == HARTZONE_ERROR &&
+			strstr(last_error(), "has 0 reclaim unit handles"),
+		"a handle that is not there", 0);
+	require(hartzone_zone_open_zrwa(queue, 0) == INVALID_ZONE_OP, "a random write area", 0);
+	require(hartzone_zone_flush_zrwa(queue, 0) == INVALID_ZONE_OP, "a flush of one", 0);
 }
 
 static void durable_writes(hartzone_device *device, hartzone_queue *queue, uint64_t zone)
@@ -204,6 +223,39 @@ static void admin(hartzone_device *device, hartzone_queue *queue)
 	require(hartzone_io(queue, &command, data, 4096, NULL) == INVALID_FIELD, "a scatter-gather list, which is not supported", 0);
 }
 
+/* What the superblock of a handle still takes (struct nvme_handles_status). */
+static uint64_t room_of(hartzone_queue *queue, unsigned handle)
+{
+	enum { HEAD = 16, EACH = 32, HANDLES = 4 };
+	struct hartzone_command status = {.opcode = IO_MANAGEMENT_RECEIVE, .nsid = 1, .cdw10 = 1, .cdw11 = (HEAD + HANDLES * EACH) / 4 - 1};
+	uint64_t blocks;
+
+	SUCCEEDS(hartzone_io(queue, &status, back, HEAD + HANDLES * EACH, NULL));
+	memcpy(&blocks, back + HEAD + handle * EACH + 8, sizeof(blocks));
+	return blocks;
+}
+
+/* A write takes room of the handle that it names, and of no other. */
+static void placement(void)
+{
+	struct hartzone_options options = {.device_file = HZ_TREE "/configs/devices/small-fdp.yaml"};
+	hartzone_device *device = launch_with(&options);
+	hartzone_queue *queue = hartzone_queue_open(device, HARTZONE_ANY_QUEUE, BLOCKS);
+	struct iovec all = {data, sizeof(data)};
+	uint32_t handles;
+	uint64_t room;
+
+	SUCCEEDS(hartzone_get_handles(device, &handles));
+	require(handles == 4, "four handles", 0);
+	room = room_of(queue, 0);
+	SUCCEEDS(hartzone_writev(queue, 0, &all, 1, HARTZONE_HANDLE(2)));
+	for (unsigned handle = 0; handle < handles; handle++)
+		require(room_of(queue, handle) == (handle == 2 ? room - BLOCKS : room), "the room of each handle", 0);
+	require(hartzone_writev(queue, 0, &all, 1, HARTZONE_HANDLE(4)) == HARTZONE_ERROR && strstr(last_error(), "has 4"), "no fifth", 0);
+	SUCCEEDS(hartzone_queue_close(queue));
+	SUCCEEDS(hartzone_close(device));
+}
+
 int main(void)
 {
 	struct hartzone_options options = {.device_file = HZ_TREE "/tests/host/protected.yaml"};
@@ -218,6 +270,7 @@ int main(void)
 	require(info.durable_writes == 1, "the device says that it takes durable writes", 0);
 	require(info.protection == 1, "the device says that data are checked", 0);
 	several_buffers(queue);
+	no_placement(device, queue);
 	durable_writes(device, queue, info.zone_blocks);
 	zeros(queue, 2 * info.zone_blocks);
 	ranges(queue, 2 * info.zone_blocks);
@@ -227,6 +280,7 @@ int main(void)
 	admin(device, queue);
 	SUCCEEDS(hartzone_queue_close(queue));
 	SUCCEEDS(hartzone_close(device));
+	placement();
 	puts("every command works from C");
 	return 0;
 }

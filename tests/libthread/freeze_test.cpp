@@ -33,7 +33,7 @@ protected:
 				 lt_lock_acquire(&lock, &node);
 				 lt_lock_release(&lock, &node);
 			 }},
-			{GetParam() == LT_LOCK_RW ? "lt_lock_read" : "lt_lock_acquire",
+			{GetParam() == LT_LOCK_RW || GetParam() == LT_LOCK_SEQ ? "lt_lock_read" : "lt_lock_acquire",
 			 [this] {
 				 lt_lock_read(&lock, &node);
 				 lt_lock_read_end(&lock, &node);

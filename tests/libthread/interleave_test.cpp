@@ -164,6 +164,89 @@ TEST(Interleave, TheReaderWriterLockLetsEveryoneIn)
 	}
 }
 
+// Sections behind a holder are run by it, those that ask for the lock itself are handed it; each is run once.
+TEST(Interleave, TheCombiningLockRunsTheSectionsOfOthers)
+{
+	unsigned by_others = 0;
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		SCOPED_TRACE(testing::Message() << "seed " << seed);
+		Race race(seed, 3);
+		race.bench.locks(LT_LOCK_COMBINE, LT_STATS_ALL, Race::harts);
+		lt_lock lock;
+		struct Section {
+			lt_word *sum;
+			unsigned ran_by;
+		};
+		lt_word sum{};
+		lt_lock_init(&lock, test_class, 0);
+		ASSERT_TRUE(lt_lock_combines(&lock));
+		race.run([&] {
+			for (int i = 0; i < 10; i++) {
+				Section mine{&sum, UINT32_MAX};
+				lt_lock_node node;
+				if (lt_hart_id() == 0 && i % 2) {
+					lt_lock_acquire(&lock, &node);
+					lt_store(&sum, lt_load(&sum) + 1);
+					lt_lock_release(&lock, &node);
+					continue;
+				}
+				lt_lock_run(
+					&lock,
+					[](const uint64_t *argument) {
+						auto *it = reinterpret_cast<Section *>(argument[0]);
+						lt_store(it->sum, lt_load(it->sum) + 1);
+						it->ran_by = lt_hart_id();
+					},
+					reinterpret_cast<uintptr_t>(&mine), 0, 0, 0);
+				ASSERT_LT(mine.ran_by, unsigned{Race::harts});
+				by_others += mine.ran_by != lt_hart_id();
+			}
+		});
+		ASSERT_EQ(sum.value, 10u * Race::harts);
+		hz_lock_entry e{};
+		ASSERT_EQ(lt_lock_report(&e, 0, 1), 1u);
+		ASSERT_EQ(e.acquisitions, 10u * Race::harts);
+		ASSERT_LE(e.contended, e.acquisitions);
+	}
+	EXPECT_GT(by_others, 1000u);
+}
+
+// Two words that a writer changes one after the other: who looked at them in between is told so, and some are.
+TEST(Interleave, TheSequenceLockTellsATornLook)
+{
+	unsigned whole = 0, in_vain = 0;
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		SCOPED_TRACE(testing::Message() << "seed " << seed);
+		Race race(seed, 3);
+		race.bench.locks(LT_LOCK_SEQ, LT_STATS_ALL, Race::harts);
+		lt_lock lock;
+		uint32_t pair[2] = {0, 0};
+		lt_lock_init(&lock, test_class, 0);
+		race.run([&] {
+			for (int i = 0; i < 10; i++) {
+				lt_lock_node node;
+				if (lt_hart_id() < 2) {
+					lt_lock_acquire(&lock, &node);
+					lt_put(&pair[0], pair[0] + 1);
+					lt_put(&pair[1], pair[1] + 1);
+					lt_lock_release(&lock, &node);
+				} else if (lt_lock_look(&lock, &node)) {
+					const uint32_t first = lt_glance(&pair[0]), second = lt_glance(&pair[1]);
+					if (lt_lock_looked(&lock, &node)) {
+						ASSERT_EQ(first, second);
+						whole++;
+					} else {
+						in_vain++;
+					}
+				}
+			}
+		});
+		ASSERT_EQ(pair[0], 20u);
+	}
+	EXPECT_GT(whole, 100u);
+	EXPECT_GT(in_vain, 100u);
+}
+
 // Time passes while a hart stands still, and only then can this be seen.
 TEST(Interleave, TimePassesBetweenTwoAccesses)
 {

@@ -62,6 +62,48 @@ TEST_P(Locks, NonAtomicCounterLosesNothing)
 	EXPECT_EQ(counter, uint64_t{most_harts} * rounds);
 }
 
+struct Deposit {
+	uint64_t *account, amount, before;
+};
+
+// Sections given as functions, mixed with acquisitions and tries; whoever runs one, its result comes back. Statistics are read meanwhile.
+TEST_P(Locks, SectionsLoseNothing)
+{
+	uint64_t account = 0;
+	lt_word expected{};
+
+	make();
+	Bench::in_parallel(most_harts, [&](unsigned hart) {
+		for (unsigned i = 0; i < rounds; i++) {
+			Deposit mine{&account, hart + 1, UINT64_MAX};
+			lt_lock_node node;
+			hz_lock_entry e{};
+			if (hart == 0 && i % 8 == 0)
+				lt_lock_report(&e, 0, 1);
+			if (i % 5 == 0) {
+				lt_lock_acquire(&lock, &node);
+				account += mine.amount;
+				lt_lock_release(&lock, &node);
+			} else {
+				lt_lock_run(
+					&lock,
+					[](const uint64_t *argument) {
+						auto *it = reinterpret_cast<Deposit *>(argument[0]);
+						it->before = *it->account;
+						*it->account += it->amount;
+					},
+					reinterpret_cast<uintptr_t>(&mine), 0, 0, 0);
+				ASSERT_NE(mine.before, UINT64_MAX);
+			}
+			lt_add(&expected, mine.amount);
+		}
+	});
+	EXPECT_EQ(account, lt_load(&expected));
+	EXPECT_EQ(entry().acquisitions, uint64_t{most_harts} * rounds);
+	EXPECT_LE(entry().contended, entry().acquisitions);
+	EXPECT_LE(entry().handovers, entry().acquisitions);
+}
+
 // Try and acquire mixed on two locks: exclusion holds, and CLH cells find their way between locks and harts.
 TEST_P(Locks, TryMixesWithAcquire)
 {

@@ -167,6 +167,93 @@ TEST(RwLock, AWaitingWriterKeepsReadersOut)
 	EXPECT_EQ(reader, 1u);
 }
 
+// Half of the harts write, the others look, and lock after a look in vain; one reads and resets the statistics meanwhile.
+TEST(SeqLock, ALookIsWholeOrInVain)
+{
+	constexpr unsigned looks = 4000;
+	Bench bench;
+	lt_lock lock;
+	uint32_t pair[2] = {0, 0};
+
+	bench.real(harts);
+	bench.locks(LT_LOCK_SEQ, LT_STATS_ALL, harts);
+	lt_locks_check(true);
+	lt_lock_init(&lock, test_class, 0);
+	Bench::in_parallel(harts, [&](unsigned hart) {
+		for (unsigned i = 0; i < looks; i++) {
+			lt_lock_node node;
+			if (hart == 0) { // it does nothing else, or it would be in step with the others
+				hz_lock_entry e{};
+				lt_lock_report(&e, 0, 1);
+				lt_lock_stats_reset();
+			} else if (hart % 2) {
+				lt_lock_acquire(&lock, &node);
+				lt_put(&pair[0], pair[0] + 1);
+				lt_put(&pair[1], pair[1] + 1);
+				lt_lock_release(&lock, &node);
+			} else {
+				bool whole = lt_lock_look(&lock, &node);
+				const uint32_t first = lt_glance(&pair[0]), second = lt_glance(&pair[1]);
+				if (whole && lt_lock_looked(&lock, &node)) {
+					ASSERT_EQ(first, second);
+					continue;
+				}
+				lt_lock_read(&lock, &node);
+				ASSERT_EQ(pair[0], pair[1]);
+				lt_lock_read_end(&lock, &node);
+			}
+		}
+	});
+	EXPECT_EQ(pair[0], harts / 2 * looks);
+}
+
+// Looks count as shared acquisitions, and wait for nobody.
+TEST(SeqLock, LooksAreCounted)
+{
+	Bench bench;
+	lt_lock lock;
+	lt_lock_node held, node;
+	hz_lock_entry e{};
+
+	bench.real(2);
+	bench.locks(LT_LOCK_SEQ, LT_STATS_ALL, 2);
+	lt_locks_check(true);
+	lt_lock_init(&lock, test_class, 0);
+	ASSERT_TRUE(lt_lock_look(&lock, &node));
+	lt_host_set_hart(1);
+	lt_lock_acquire(&lock, &held);
+	lt_host_set_hart(0);
+	EXPECT_FALSE(lt_lock_looked(&lock, &node)) << "a writer is inside";
+	EXPECT_FALSE(lt_lock_look(&lock, &node)) << "… still";
+	lt_host_set_hart(1);
+	lt_lock_release(&lock, &held);
+	lt_host_set_hart(0);
+	ASSERT_TRUE(lt_lock_look(&lock, &node));
+	EXPECT_TRUE(lt_lock_looked(&lock, &node));
+	ASSERT_EQ(lt_lock_report(&e, 0, 1), 1u);
+	EXPECT_EQ(e.acquisitions, 3u) << "two looks that began, and a writer";
+	EXPECT_EQ(e.contended, 0u);
+	EXPECT_EQ(e.handovers, 0u);
+	EXPECT_GT(e.hold_ns, 0u);
+	lt_lock_stats_reset();
+	EXPECT_EQ(lt_lock_report(&e, 0, 1), 0u);
+}
+
+TEST(SeqLock, IsTheOnlyOneToLookAt)
+{
+	for (const lt_lock_kind kind : lock_kinds())
+		for (const bool shared : {false, true}) {
+			Bench bench;
+			lt_lock lock;
+			bench.real(1);
+			bench.locks(kind, LT_STATS_ALL, 1);
+			if (shared)
+				lt_locks_share_one(inner_class);
+			lt_lock_init(&lock, test_class, 0);
+			EXPECT_EQ(lt_lock_has_looks(&lock), kind == LT_LOCK_SEQ && !shared);
+		}
+}
+
 TEST(Barrier, NobodyPassesBeforeAllHaveCome)
 {
 	lt_barrier barrier;

@@ -8,14 +8,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import unittest.mock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "linux"))
 import command  # noqa: E402
-import guest  # noqa: E402
 import image  # noqa: E402
 
 SERVES = {"--device": True, "--workers": True, "--record": True, "--race-check": False}
@@ -155,7 +153,7 @@ APT = """#!/bin/sh
 for word; do case $word in Dir::Cache=*) cache=${word#*=} ;; esac; done
 case "$*" in
 *--print-uris*) for name in one two; do [ -e "$cache/archives/${name}_1.deb" ] || echo "'http://x/$name' ${name}_1.deb 1 x"; done ;;
-*) touch one_1.deb two_1.deb ;;
+*download*) touch one_1.deb two_1.deb ;;
 esac
 """
 
@@ -170,6 +168,21 @@ class Made(unittest.TestCase):
                 for _ in range(2):
                     self.assertEqual(apt.closure(["two"]), ["one", "two"])
                     self.assertEqual([path.name for path in apt.fetch(["one", "two"])], ["one_1.deb", "two_1.deb"])
+
+    def test_a_list_of_packages_is_of_its_tools(self):
+        with tempfile.TemporaryDirectory() as name:
+            (at := pathlib.Path(name) / "apt-get").write_text(APT)
+            at.chmod(0o755)
+            made = image.Image(cache=pathlib.Path(name) / "cache")
+            made.folder.mkdir(parents=True)
+            with unittest.mock.patch.dict(os.environ, PATH=f"{name}:{os.environ['PATH']}"), \
+                    unittest.mock.patch.object(image, "TOP", pathlib.Path(name)):
+                found = made.packages()
+                self.assertEqual([path.name for path in found], ["one_1.deb", "two_1.deb"])
+                at.write_text("#!/bin/sh\nexit 1\n")
+                self.assertEqual(made.packages(), found)
+                with unittest.mock.patch.object(image, "TOOLS", (*image.TOOLS, "another")), self.assertRaises(image.Problem):
+                    made.packages()
 
     def test_the_archive_is_one(self):
         file = io.BytesIO()

@@ -103,6 +103,44 @@ TEST_P(Scheme, CoversTheDeviceWithSuperblocksOnAPartOfThePlanes)
 	}
 }
 
+// With rain superblocks, their parity and the SLC ones are every sector of the device, each once; a stripe has a unit of each die.
+TEST_P(Scheme, WithRainEachStripeIsOnAllDies)
+{
+	hz_device_config cfg = odd_config(GetParam());
+	cfg.rain = HZ_ON;
+	rig::Rig r(cfg);
+	const hz_shape &shape = r.map.shape;
+	const uint32_t dies = 48 / cfg.planes_per_die;
+	std::set<std::tuple<uint32_t, uint32_t, uint32_t>> seen;
+	std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::set<uint32_t>> stripes; // superblock, sector of the block, plane → dies
+	std::set<uint32_t> parity_dies;
+	ASSERT_EQ(shape.superblock_planes, 48 - cfg.planes_per_die);
+	for (uint32_t superblock = 2; superblock < 2 + shape.normal_superblocks; superblock++) {
+		ASSERT_EQ(flash_blocks_of(&r.map, superblock), 48u);
+		for (uint32_t offset = 0; offset < 48 * 24; offset++) {
+			const bool data = offset < shape.superblock_sectors;
+			const ppa_t ppa = data ? ppa_make(&r.map, superblock, offset)
+					       : ppa_make(&r.map, flash_parity_of(&r.map, superblock), offset - shape.superblock_sectors);
+			const flash_addr a = flash_addr_of(&r.map, ppa);
+			ASSERT_EQ(a.block, superblock);
+			ASSERT_TRUE(seen.emplace(a.plane_index, a.block, a.sector).second);
+			ASSERT_TRUE(stripes[std::make_tuple(superblock, a.sector, a.plane)].insert(a.die_index).second);
+			if (!data)
+				parity_dies.insert(a.die_index);
+			if (!data || offset % 6)
+				continue;
+			const struct flash_stripe_at at = flash_stripe_at(&r.map, superblock, offset);
+			ASSERT_EQ(at.row, a.sector / 6);
+			ASSERT_EQ(at.plane, a.plane);
+			ASSERT_EQ(flash_block_of(&r.map, superblock, at.column, 6), ppa_make(&r.map, superblock, at.column * 6));
+		}
+	}
+	ASSERT_EQ(seen.size(), 48u * 3 * 24);
+	ASSERT_EQ(parity_dies.size(), std::min(3u, dies)) << "of three superblocks each on another die";
+	for (const auto &[stripe, on] : stripes)
+		ASSERT_EQ(on.size(), dies);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Scheme, testing::Range(0u, 24u), [](const auto &param) { return hz_plane_scheme_name(param.param); });
 
 TEST(Addresses, AreRightForTheLargestDevice)

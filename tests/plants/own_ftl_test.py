@@ -180,9 +180,8 @@ class Running(unittest.TestCase):
         self.assertIn("has block namespaces only", run("--device", "small", check=False).stderr)
 
     def test_commands_that_it_does_not_know_end_with_invalid_opcode(self):
-        code = """
-import hartzone
-with hartzone.Device(%r) as device, device.queue() as queue:
+        code = f"import hartzone\nDEVICE = {str(OWN / 'devices/minimal.yaml')!r}\n" + """
+with hartzone.Device(DEVICE) as device, device.queue() as queue:
     data = bytes(range(256)) * 16
     queue.write(5, data, fua=True)
     for name, words in (("compare", (5, data)), ("verify", (5,)), ("write_zeroes", (5, 1)), ("deallocate", ((5, 1),)), ("copy", (9, (5, 1)))):
@@ -192,7 +191,7 @@ with hartzone.Device(%r) as device, device.queue() as queue:
         except hartzone.StatusError as error:
             print(name, error.status)
     assert queue.read(4, 3) == bytes(4096) + data + bytes(4096)
-""" % str(OWN / "devices/minimal.yaml")
+"""
         said = called(study_python(), "-c", code, more={"HARTZONE_FIRMWARE": str(IMAGE), "PYTHONPATH": str(TOP / "python")}).stdout
         self.assertEqual(said.splitlines(), [f"{name} {INVALID_OPCODE}" for name in ("compare", "verify", "write_zeroes", "deallocate", "copy")])
 

@@ -93,9 +93,6 @@ class Sources(unittest.TestCase):
                 self.assertTrue(touched, "it touched nothing")
                 self.assertLessEqual(len(touched), most, f"more than CONTRIBUTING.md says: {', '.join(touched)}")
 
-    def test_the_layers_hold(self):
-        called(TREE, sys.executable, "scripts/arrows", "--check")
-
     def test_the_documents_name_them(self):
         text = "".join((TREE / "docs" / name).read_text(encoding="utf-8") for name in ("reference/config.md", "reference/locks.md"))
         for row in ("| `planted` | none | the lock, written by each retry |", "| `planted` | 0 to 1 s | 0 | added to the array time of each read |",

@@ -11,8 +11,10 @@
 #include "base_config.hpp"
 #include "config_check.h"
 #include "geometry.h"
+#include "keep_size.h"
 #include "nand_image.h"
 #include "sentence.h"
+#include "spread.h"
 
 namespace {
 
@@ -44,6 +46,16 @@ void make_conventional(hz_device_config &cfg)
 	cfg.conventional_streams = 2;
 	cfg.conventional_buffers = 2;
 	cfg.conventional_gc_low = 2;
+}
+
+void make_handles(hz_device_config &cfg, uint32_t handles)
+{
+	make_conventional(cfg);
+	cfg.namespace_kind = HZ_NS_BLOCK;
+	cfg.zones = cfg.conventional_zones = 3;
+	cfg.conventional_streams = 1;
+	cfg.conventional_spare = 3 + handles;
+	cfg.fdp_handles = handles;
 }
 
 void make_cached(hz_device_config &cfg)
@@ -101,6 +113,10 @@ const Rule rules[] = {
 	{"erase_time", "normal.erase_ns", "1000000001", SETS(normal.erase_ns, 1000000001)},
 	{"read_time", "slc.read_ns", "2000000000", SETS(slc.read_ns[2], 2000000000)},
 	{"program_time", "normal.program_ns", "2000000000", SETS(normal.program_ns[3], 2000000000)},
+	{"read_sigma", "normal_sigma.read_ns", "16001", SETS(normal_sigma.read_ns[2], 16001)},
+	{"program_sigma", "slc_sigma.program_ns", "37501", SETS(slc_sigma.program_ns[0], 37501)},
+	{"erase_sigma", "normal_sigma.erase_ns", "500000001", SETS(normal_sigma.erase_ns, 500000001)},
+	{"sigma_of_no_time", "slc_sigma.erase_ns", "1", [](auto &c) { c.slc.erase_ns = 0, c.slc_sigma.erase_ns = 1; }},
 	{"all_planes", "planes_per_die", "16384", [](auto &c) { c.channels = 64, c.chips_per_channel = 128; }},
 	{"spare", "spare_superblocks", "16", SETS(spare_superblocks, 16)},
 	{"zones", "zones", "15", SETS(zones, 15)},
@@ -123,9 +139,13 @@ const Rule rules[] = {
 	{"zrwa_without_granularity", "zrwa_flush_sectors", "0", [](auto &c) { c.zrwa_count = 2, c.zrwa_sectors = 8, c.zrwa_flush_sectors = 0; }},
 	{"zrwa_size", "zrwa_sectors", "129", SETS(zrwa_sectors, 129)},
 	{"compressed_in_ram", "l2p_compress", "on", SETS(l2p_compress, HZ_ON)},
+	{"unlocked_in_flash", "l2p_lookups", "unlocked", [](auto &c) { c.l2p_lookups = HZ_LOOKUPS_UNLOCKED, c.l2p_cache_bytes = 4096; }},
+	{"unlocked_zone_map", "l2p_lookups", "unlocked", [](auto &c) { c.l2p_lookups = HZ_LOOKUPS_UNLOCKED, c.l2p_kind = HZ_L2P_KIND_ZONE; }},
 	{"directory_in_ram", "l2p_directory", "flash", SETS(l2p_directory, HZ_L2P_DIRECTORY_FLASH)},
 	{"map", "l2p_kind", "2", SETS(l2p_kind, 2)},
 	{"zone_map_of_patched_zones", "l2p_kind", "zone", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.zone_capacity_sectors = 1600; }},
+	{"zone_map_of_conventional_zones", "l2p_kind", "zone", [](auto &c) { make_conventional(c), c.l2p_kind = HZ_L2P_KIND_ZONE, c.namespace_kind = HZ_NS_BLOCK; }},
+	{"zone_map_of_patched_and_conventional_zones", "l2p_kind", "zone", [](auto &c) { make_conventional(c), patch_zones(c), c.l2p_kind = HZ_L2P_KIND_ZONE; }},
 	{"zone_map_in_flash", "l2p_kind", "zone", [](auto &c) { c.l2p_kind = HZ_L2P_KIND_ZONE, c.l2p_cache_bytes = 4096; }},
 	{"flush", "buffer_flush", "3", SETS(buffer_flush, 3)},
 	{"slots", "buffer_slots", "4", SETS(buffer_slots, 4)},
@@ -197,6 +217,13 @@ const Rule rules[] = {
 	 [](auto &c) { make_conventional(c), c.worker_count = 1, c.conventional_frontiers = 2; }},
 	{"spare_for_frontiers", "conventional_spare", "6",
 	 [](auto &c) { make_conventional(c), c.conventional_frontiers = 2, c.conventional_spare = 6; }},
+	{"handles_of_zones", "fdp_handles", "2", [](auto &c) { make_conventional(c), c.conventional_streams = 1, c.fdp_handles = 2; }},
+	{"handles_and_streams", "fdp_handles", "2", [](auto &c) { make_handles(c, 2), c.conventional_streams = 2; }},
+	{"handles_and_frontiers", "fdp_handles", "2", [](auto &c) { make_handles(c, 2), c.conventional_frontiers = 2; }},
+	{"handles_and_cache", "fdp_handles", "2", [](auto &c) { make_handles(c, 2), c.data_cache_bytes = 1 << 20; }},
+	{"handles_of_namespaces", "fdp_handles", "2", [](auto &c) { make_handles(c, 2), c.namespaces = 2; }},
+	{"spare_for_handles", "conventional_spare", "5", [](auto &c) { make_handles(c, 3), c.conventional_spare = 5; }},
+	{"many_handles", "fdp_handles", "9", SETS(fdp_handles, 9)},
 	{"conventional_beyond_all", "conventional_zones", "4000000000",
 	 [](auto &c) { make_conventional(c), c.conventional_zones = 4000000000; }},
 	{"spare_beyond_all", "conventional_spare", "4000000000",
@@ -221,6 +248,21 @@ const Rule rules[] = {
 	{"gc_low_below", "conventional_gc_low", "1", [](auto &c) { make_conventional(c), c.conventional_gc_low = 1; }},
 	{"gc_low_above", "conventional_gc_low", "5", [](auto &c) { make_conventional(c), c.conventional_gc_low = 5; }},
 	{"slc_gc", "slc_gc", "3", SETS(slc_gc, HZ_GC_WEAR)},
+	{"rain_of_two_dies", "rain", "on", [](auto &c) { c.rain = HZ_ON, c.chips_per_channel = 1; }},
+	{"rain_of_many_dies", "rain", "on",
+	 [](auto &c) { c.rain = HZ_ON, c.channels = 64, c.chips_per_channel = 4, c.planes_per_die = 1; }},
+	{"rain_on_part_of_planes", "rain", "on", [](auto &c) { c.rain = HZ_ON, c.superblock_planes = 4; }},
+	{"rain_of_blocks", "rain", "on", [](auto &c) { make_conventional(c), c.rain = HZ_ON, c.namespace_kind = HZ_NS_BLOCK; }},
+	{"rain_of_conventional_zones", "rain", "on", [](auto &c) { make_conventional(c), c.rain = HZ_ON; }},
+	{"rain_of_namespaces", "rain", "on",
+	 [](auto &c) { c.rain = HZ_ON, c.namespaces = 2, c.zones = 2, c.spare_superblocks = 1; }},
+	{"rain_without_data", "rain", "on", [](auto &c) { c.rain = HZ_ON, c.media_mode = HZ_MEDIA_TIMING_ONLY; }},
+	{"rain_of_tuples", "rain", "on", [](auto &c) { c.rain = HZ_ON, c.protection = HZ_PROTECTION_TYPE1; }},
+	{"rain_behind_capacitors", "rain", "on", [](auto &c) { c.rain = HZ_ON, c.plp_mode = HZ_PLP_FULL; }},
+	{"rain_of_registers", "rain", "on", [](auto &c) { c.rain = HZ_ON, c.buffer_release = HZ_RELEASE_TRANSFERRED; }},
+	{"rain_of_patches", "rain", "on", [](auto &c) { c.rain = HZ_ON, c.zone_capacity_sectors = 1200; }},
+	{"flush_unit_with_rain", "flush_unit_planes", "4", [](auto &c) { c.rain = HZ_ON, c.flush_unit_planes = 4; }},
+	{"parity_without_rain", "parity_by", "firmware", SETS(parity_by, HZ_BY_FIRMWARE)},
 	{"idle", "buffer_idle_ns", "1000000001", SETS(buffer_idle_ns, 1000000001)},
 	{"cache", "l2p_cache_bytes", "63", SETS(l2p_cache_bytes, 63)},
 	{"large_cache", "l2p_cache_bytes", "67108865", SETS(l2p_cache_bytes, (64 << 20) + 1)},
@@ -275,6 +317,7 @@ const std::function<void(hz_device_config &)> devices[] = {
 	[](auto &c) { make_conventional(c), make_cached(c); },
 	[](auto &c) { make_conventional(c), make_cached(c), c.l2p_shards = 1; },
 	[](auto &c) { make_conventional(c), c.namespace_kind = HZ_NS_BLOCK; },
+	[](auto &c) { make_handles(c, HZ_MAX_HANDLES), c.fdp_handles = 0; },
 	[](auto &c) { make_conventional(c), patch_zones(c); },
 	[](auto &c) { make_conventional(c), put_in_slc(c); },
 	[](auto &c) { c.slow_die = 1, c.slow_percent = 100; },
@@ -305,7 +348,13 @@ const std::function<void(hz_device_config &)> devices[] = {
 	[](auto &c) { c.slc_blocks_per_plane = 1, c.spare_superblocks = 0; },
 	[](auto &c) { c.page_bytes = 65536, c.program_pages = 1; },
 	[](auto &c) { c.program_passes = 2; },
+	[](auto &c) { /* times with the widest spread */
+		      std::fill(std::begin(c.slc.read_ns), std::end(c.slc.read_ns), uint32_t{HZ_MAX_NS});
+		      std::fill(std::begin(c.slc.program_ns), std::end(c.slc.program_ns), uint32_t{HZ_MAX_NS});
+		      c.slc.erase_ns = HZ_MAX_NS, c.normal = c.slc;
+	},
 	[](auto &c) { c.superblock_planes = 2; },
+	[](auto &c) { c.rain = HZ_ON; },
 	[](auto &c) { /* as many dies as there may be */
 		      c.channels = 64, c.chips_per_channel = 64, c.planes_per_die = 1, c.flush_unit_planes = 4096, c.slow_percent = 1;
 	},
@@ -496,6 +545,24 @@ TEST(Config, SuperblocksOnAPartOfThePlanesAreMoreAndSmaller)
 	EXPECT_EQ(shape.zone_capacity_sectors, 384u);
 }
 
+TEST(Config, WithRainADieOfEachSuperblockHasParity)
+{
+	hz_device_config cfg = legal_config();
+	hz_shape shape;
+	char text[256];
+	cfg.rain = HZ_ON, cfg.parity_by = HZ_BY_FIRMWARE;
+	EXPECT_EQ(hz_device_config_check(&cfg, text, sizeof text), nullptr) << text;
+	hz_shape_of(&cfg, &shape);
+	EXPECT_EQ(shape.planes, 8u);
+	EXPECT_EQ(shape.superblock_planes, 6u);
+	EXPECT_EQ(shape.parity_planes, 2u);
+	EXPECT_EQ(shape.superpage_sectors, 72u);
+	EXPECT_EQ(shape.superblock_sectors, 1152u);
+	EXPECT_EQ(shape.slc_superblock_sectors, 512u) << "on all dies";
+	EXPECT_EQ(shape.normal_superblocks, 16u);
+	EXPECT_EQ(shape.zone_size_sectors, 2048u);
+}
+
 TEST(Config, ConventionalZonesAndBlockNamespacesHaveTheirShape)
 {
 	hz_device_config cfg = legal_config();
@@ -619,6 +686,30 @@ TEST(Config, TheLeastSlcRegionIsNamed)
 		const uint32_t least = static_cast<uint32_t>(std::stoul(said.substr(said.find("at least ") + 9)));
 		EXPECT_EQ(with(least), "");
 		EXPECT_NE(with(least - 1), "");
+	}
+}
+
+/* With a spread as much as without one, if each program took the longest time that may be drawn. */
+TEST(Config, CapacitorsLastForTheSlowestPrograms)
+{
+	for (const uint32_t flush : {HZ_PLP_BALANCED, HZ_PLP_IN_PLACE}) {
+		hz_device_config cfg = legal_config();
+		hz_shape shape{};
+		hz_shape_of(&cfg, &shape);
+		cfg.plp_flush = flush;
+		cfg.plp_program_mw = 150, cfg.plp_controller_mw = 2000;
+		cfg.program_passes = 1;
+		cfg.slc.program_ns[0] = 75000, cfg.slc_sigma.program_ns[0] = 9000;
+		cfg.normal.program_ns[0] = 700000, cfg.normal_sigma.program_ns[0] = 300000;
+		cfg.normal.program_ns[1] = 900000; /* the longest only without a spread */
+		const uint64_t energy_pj = hz_keep_energy_pj(&cfg, &shape, 64);
+		for (auto &[times, sigma] : {std::pair{&cfg.slc, &cfg.slc_sigma}, std::pair{&cfg.normal, &cfg.normal_sigma}}) {
+			times->program_ns[0] += static_cast<uint32_t>(hz_spread_reach_ns(times->program_ns[0], sigma->program_ns[0]));
+			sigma->program_ns[0] = 0;
+		}
+		EXPECT_EQ(hz_keep_energy_pj(&cfg, &shape, 64), energy_pj);
+		cfg.slc.program_ns[0]--, cfg.normal.program_ns[0]--;
+		EXPECT_LT(hz_keep_energy_pj(&cfg, &shape, 64), energy_pj);
 	}
 }
 

@@ -26,6 +26,72 @@ namespace {
 	} while (0)
 #define SAME(mine, theirs) EXPECT_EQ(static_cast<unsigned>(ours::mine), static_cast<unsigned>(::theirs)) << #mine
 
+TEST(NvmeVsLibnvme, FlexibleDataPlacement)
+{
+	SAME_SIZE(nvme_fdp_configuration, nvme_fdp_config_desc);
+	SAME_FIELD(nvme_fdp_configuration, bytes, nvme_fdp_config_desc, size);
+	SAME_FIELD(nvme_fdp_configuration, attributes, nvme_fdp_config_desc, fdpa);
+	SAME_FIELD(nvme_fdp_configuration, vendor_bytes, nvme_fdp_config_desc, vss);
+	SAME_FIELD(nvme_fdp_configuration, groups, nvme_fdp_config_desc, nrg);
+	SAME_FIELD(nvme_fdp_configuration, handles, nvme_fdp_config_desc, nruh);
+	SAME_FIELD(nvme_fdp_configuration, identifiers_most, nvme_fdp_config_desc, maxpids);
+	SAME_FIELD(nvme_fdp_configuration, namespaces, nvme_fdp_config_desc, nnss);
+	SAME_FIELD(nvme_fdp_configuration, unit_bytes, nvme_fdp_config_desc, runs);
+	SAME_FIELD(nvme_fdp_configuration, unit_seconds, nvme_fdp_config_desc, erutl);
+	SAME_SIZE(nvme_fdp_configurations, nvme_fdp_config_log);
+	SAME_FIELD(nvme_fdp_configurations, count, nvme_fdp_config_log, n);
+	SAME_FIELD(nvme_fdp_configurations, bytes, nvme_fdp_config_log, size);
+	SAME_SIZE(nvme_handles_log, nvme_fdp_ruhu_log);
+	SAME_FIELD(nvme_handles_log, count, nvme_fdp_ruhu_log, nruh);
+	SAME_SIZE(nvme_fdp_statistics, nvme_fdp_stats_log);
+	SAME_FIELD(nvme_fdp_statistics, host_bytes, nvme_fdp_stats_log, hbmw);
+	SAME_FIELD(nvme_fdp_statistics, media_bytes, nvme_fdp_stats_log, mbmw);
+	SAME_FIELD(nvme_fdp_statistics, erased_bytes, nvme_fdp_stats_log, mbe);
+	SAME_SIZE(nvme_fdp_events, nvme_fdp_events_log);
+	SAME_FIELD(nvme_fdp_events, event, nvme_fdp_events_log, events);
+#define F(field, theirs) SAME_FIELD(nvme_fdp_event, field, nvme_fdp_event, theirs)
+	SAME_SIZE(nvme_fdp_event, nvme_fdp_event);
+	F(type, type);
+	F(flags, flags);
+	F(placement, pid);
+	F(nsid, nsid);
+	F(group, rgid);
+	F(handle, ruhid);
+#undef F
+	EXPECT_EQ(offsetof(ours::nvme_fdp_event, milliseconds), offsetof(::nvme_fdp_event, ts));
+	const size_t specific = offsetof(::nvme_fdp_event, type_specific);
+	EXPECT_EQ(offsetof(ours::nvme_fdp_event, lba_valid), specific + offsetof(::nvme_fdp_event_realloc, flags));
+	EXPECT_EQ(offsetof(ours::nvme_fdp_event, moved), specific + offsetof(::nvme_fdp_event_realloc, nlbam));
+	SAME_SIZE(nvme_handles_status, nvme_fdp_ruh_status);
+	SAME_FIELD(nvme_handles_status, count, nvme_fdp_ruh_status, nruhsd);
+	SAME_SIZE(nvme_handle_status, nvme_fdp_ruh_status_desc);
+	SAME_FIELD(nvme_handle_status, placement, nvme_fdp_ruh_status_desc, pid);
+	SAME_FIELD(nvme_handle_status, handle, nvme_fdp_ruh_status_desc, ruhid);
+	SAME_FIELD(nvme_handle_status, seconds_left, nvme_fdp_ruh_status_desc, earutr);
+	SAME_FIELD(nvme_handle_status, blocks_left, nvme_fdp_ruh_status_desc, ruamw);
+	SAME_SIZE(nvme_fdp_event_choice, nvme_fdp_supported_event_desc);
+	SAME(NVME_HANDLE_INITIALLY_ISOLATED, NVME_FDP_RUHT_INITIALLY_ISOLATED);
+	SAME(NVME_HANDLE_PERSISTENTLY_ISOLATED, NVME_FDP_RUHT_PERSISTENTLY_ISOLATED);
+	SAME(NVME_FDP_UNIT_NOT_FULL, NVME_FDP_EVENT_RUNFW);
+	SAME(NVME_FDP_INVALID_PLACEMENT, NVME_FDP_EVENT_PID);
+	SAME(NVME_FDP_MEDIA_REALLOCATED, NVME_FDP_EVENT_REALLOC);
+	SAME(NVME_FDP_HAS_PLACEMENT, NVME_FDP_EVENT_F_PIV);
+	SAME(NVME_FDP_HAS_NSID, NVME_FDP_EVENT_F_NSIDV);
+	SAME(NVME_FDP_HAS_LOCATION, NVME_FDP_EVENT_F_LV);
+	SAME(NVME_CTRATT_FDP, NVME_CTRL_CTRATT_FDPS);
+	SAME(NVME_OACS_DIRECTIVES, NVME_CTRL_OACS_DIRECTIVES);
+	SAME(NVME_FEAT_FDP, NVME_FEAT_FID_FDP);
+	SAME(NVME_FEAT_FDP_EVENTS, NVME_FEAT_FID_FDP_EVENTS);
+	SAME(NVME_LOG_FDP_CONFIGURATIONS, NVME_LOG_LID_FDP_CONFIGS);
+	SAME(NVME_LOG_FDP_HANDLES, NVME_LOG_LID_FDP_RUH_USAGE);
+	SAME(NVME_LOG_FDP_STATISTICS, NVME_LOG_LID_FDP_STATS);
+	SAME(NVME_LOG_FDP_EVENTS, NVME_LOG_LID_FDP_EVENTS);
+	SAME(NVME_IO_MGMT_RECEIVE, nvme_cmd_io_mgmt_recv);
+	SAME(NVME_IO_MGMT_SEND, nvme_cmd_io_mgmt_send);
+	SAME(NVME_ADMIN_DIRECTIVE_SEND, nvme_admin_directive_send);
+	SAME(NVME_ADMIN_DIRECTIVE_RECEIVE, nvme_admin_directive_recv);
+}
+
 TEST(NvmeVsLibnvme, IdentifyController)
 {
 	SAME_SIZE(nvme_identify_controller, nvme_id_ctrl);

@@ -115,6 +115,30 @@ with hartzone.Device("small-zms") as device:
         while device.in_place().used:
             queue.read(0, 1)
         assert device.in_place().folded == budget - 1 and queue.read(3, 1) == block(b"three")
+# Reclaim unit handles: what one writes shares no superblock with what another one writes (tests/ftl/fdp_test.cpp); here, who is refused.
+with hartzone.Device("small-fdp") as device, device.queue() as queue:
+    assert device.handles() == 4
+    for number in range(4):
+        queue.write(number, b"%d" % number + bytes(hartzone.BLOCK_BYTES - 1), handle=number)
+    assert [queue.read(number)[:1] for number in range(4)] == [b"0", b"1", b"2", b"3"]
+    try:
+        queue.write(0, bytes(hartzone.BLOCK_BYTES), handle=4)
+        raise SystemExit("there is no such handle")
+    except hartzone.HartzoneError as error:
+        assert "this device has 4 reclaim unit handles" in str(error), error
+with hartzone.Device("zrwa.yaml") as device, device.queue() as queue:
+    assert device.zrwa() == (2, 16, 4) and device.handles() == 0
+    queue.open_zone(0, zrwa=True)
+    queue.write(9, b"9".ljust(hartzone.BLOCK_BYTES))
+    queue.write(9, b"n".ljust(hartzone.BLOCK_BYTES))
+    assert next(queue.zones()).write_pointer == 0 and queue.read(9)[:1] == b"n"
+    queue.flush_zrwa(11)
+    assert next(queue.zones()).write_pointer == 12
+    try:
+        queue.flush_zrwa(12)
+        raise SystemExit("a part of the granularity is not flushed")
+    except hartzone.StatusError as error:
+        assert error.status == 0x002, error
 print("well")
 """
 
@@ -185,6 +209,11 @@ class Package(unittest.TestCase):
         return self.called(self.python, "-c", program, **changes)
 
     def test_devices(self):
+        small = (TOP / "configs/devices/small.yaml").read_text()
+        for key, more in ("blocks_per_plane: 23", "blocks_per_plane: 29"), ("slc_blocks_per_plane: 9", "slc_blocks_per_plane: 15"):
+            self.assertIn(key, small)
+            small = small.replace(key, more)
+        (self.away / "zrwa.yaml").write_text(small + "zrwa: {count: 2, size: 64 KiB, flush_granularity: 16 KiB}\n")
         self.assertEqual(self.python_says(DEVICE), "well\n")
 
     def test_runs(self):

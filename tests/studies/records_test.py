@@ -9,17 +9,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 import unittest.mock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tests" / "support"))
+sys.path[:0] = [str(TOP / "tests" / "support"), str(TOP / "linux")]
 from hztest.needs import run_by_study_python, study_python  # noqa: E402
 
 run_by_study_python()
 if study_python():
     import figures
-    from common import plot, readme, runs
+    import sessions
+    from common import plot, readme, recorded, runs
     from common.verdict import verdict
 
 STUDY = "conzone-fig6b"
@@ -93,6 +95,56 @@ class Records(unittest.TestCase):
         self.assertIn("--update records the default grid: leave out --seeds", run.stderr)
 
 
+# Two lanes; the second command of lane 1 ends first. Three reads of block 9 are a mark.
+SERVED = """hartzone-record 1 lanes 2 depth 4 turnaround 20000 workers 2 device d
+a 0 4096 6 0 0 0 0 1 0 0 0 0 0
+s 1 100 1 0 1 0 0 8 0 40000001 0 0 0
+s 1 110 2 0 1 0 0 9 0 0 0 0 0
+c 1 1 110 130 0 0
+c 1 0 100 150 0 0
+s 2 160 2 0 1 0 0 9 0 0 0 0 0
+s 1 170 2 0 1 0 0 9 0 0 0 0 0
+s 1 180 1 0 1 0 0 9 1 7 0 0 0
+s 1 190 0 0 1 0 0 0 0 0 0 0 0
+c 1 3 180 200 0 0
+c 1 4 190 290 0 0
+s 1 300 2 0 1 0 0 9 0 0 0 0 0
+s 1 310 2 0 1 0 0 9 0 0 0 0 0
+s 1 320 2 0 1 0 0 9 0 0 0 0 0
+end commands 10 digest 1234
+"""
+
+
+@unittest.skipUnless(study_python(), "python3-matplotlib and python3-yaml are not installed")
+class Recordings(unittest.TestCase):
+    def test_what_linux_sent_is_read(self):
+        found = recorded.Recording(SERVED.splitlines())
+        self.assertEqual((len(found.commands), found.digest, found.marks), (9, "1234", [4, 9]))
+        first, second = found.commands[:2]
+        self.assertEqual((first.kind, first.at, first.blocks, first.durable, first.done), (recorded.WRITE, 8, 2, True, 150))
+        self.assertEqual((second.kind, second.blocks, second.durable, second.done), (recorded.READ, 1, False, 130))
+        write, flush = found.phase(0)
+        self.assertEqual((write.at, write.blocks, flush.kind, flush.blocks), (9 + (1 << 32), 8, recorded.FLUSH, 0))
+        self.assertEqual(recorded.busy_ns([first, second]), 50)
+        self.assertEqual(recorded.busy_ns([first, write, flush]), 50 + 110)
+
+    def test_blocks_written_again_and_in_order(self):
+        def write(at, blocks):
+            return types.SimpleNamespace(at=at, blocks=blocks)
+        self.assertEqual(recorded.overwritten([write(0, 4), write(4, 4), write(2, 4), write(2, 1)]), 5)
+        self.assertEqual(recorded.in_order([write(0, 4), write(8, 2), write(4, 4), write(2, 1), write(10, 1)]), 5)
+
+    def test_the_sessions_of_linux(self):
+        """Each is complete, has its marks, and is no larger than two MiB."""
+        for name, session in sessions.SESSIONS.items():
+            with self.subTest(name):
+                self.assertLessEqual(recorded.path_of(name).stat().st_size, 2 << 20)
+                found = recorded.of(name)
+                self.assertRegex(found.digest, "^[0-9a-f]{16}$")
+                self.assertEqual(len(found.marks), session.marks)
+                self.assertTrue(all(command.done > command.arrival for command in found.commands))
+
+
 @unittest.skipUnless(study_python(), "python3-matplotlib and python3-yaml are not installed")
 class Verdicts(unittest.TestCase):
     def test_of_cells(self):
@@ -126,7 +178,7 @@ class Layout(unittest.TestCase):
         plot.lay_out(fig)
         boxes = [ax.get_tightbbox() for ax in axes]
         for box in boxes:
-            self.assertTrue(0 <= box.x0 and box.x1 <= fig.bbox.width and 0 <= box.y0 and box.y1 <= fig.bbox.height, boxes)
+            self.assertTrue(box.x0 >= 0 and box.x1 <= fig.bbox.width and box.y0 >= 0 and box.y1 <= fig.bbox.height, boxes)
         for left, right in zip(boxes, boxes[1:]):
             self.assertLess(left.x1, right.x0)
         self.assertEqual(len({(round(ax.bbox.width), round(ax.bbox.y0), round(ax.bbox.height)) for ax in axes}), 1, "a row of equals")

@@ -46,9 +46,9 @@ TEST_F(Boundary, EnginesCostNothing)
 
 TEST_F(Boundary, EachKeyIsItsWork)
 {
-	uint32_t hz_device_config::*const keys[] = {&hz_device_config::fetch_by,    &hz_device_config::completion_by,
-						    &hz_device_config::dma_by,      &hz_device_config::checksum_by,
-						    &hz_device_config::checksum_by, &hz_device_config::nand_by};
+	uint32_t hz_device_config::*const keys[] = {
+		&hz_device_config::fetch_by,    &hz_device_config::completion_by, &hz_device_config::dma_by, &hz_device_config::checksum_by,
+		&hz_device_config::checksum_by, &hz_device_config::parity_by,     &hz_device_config::nand_by};
 	rig::Rig r(usual);
 	for (unsigned key = 0; key < WORKS; key++) {
 		hz_device_config cfg = usual;

@@ -118,6 +118,20 @@ TEST(MountTime, RetriesTakeTime)
 	EXPECT_EQ(r.elapsed_ns(), command_ns + 3 * 56200 + r.transfer_ns(2));
 }
 
+TEST(MountTime, HasNoSpreadAndCountsNoRetries)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.normal_sigma.read_ns[0] = 20000;
+	cfg.read_retry_ppb = 1000000000;
+	cfg.read_retries = 2;
+	MountRig r(cfg);
+	r.read(0, 3, 0, 2);
+	EXPECT_EQ(r.elapsed_ns(), command_ns + 3 * 56200 + r.transfer_ns(2));
+	hz_log_flash log;
+	tsu_report(r.tsu, &log);
+	EXPECT_EQ(log.read_retries, 0u);
+}
+
 TEST(MountTime, OfRecordsTheBytesOfRecordsCross)
 {
 	MountRig r(rig::small_config());

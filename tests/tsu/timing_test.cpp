@@ -109,6 +109,13 @@ TEST(Energy, EachPlaneCountsAndEachRetry)
 	EXPECT_EQ(energy.reads[HZ_CELLS_NORMAL], 2u * 4);
 	EXPECT_EQ(energy.read_ns[HZ_CELLS_NORMAL], 2 * 4 * cfg.normal.read_ns[0]);
 	EXPECT_EQ(energy.channel_sectors, 8u) << "data cross once";
+	hz_log_flash log;
+	tsu_report(r.tsu, &log);
+	EXPECT_EQ(log.read_retries, 2u * 3);
+	tsu_stats_reset(r.tsu);
+	lt_host_run_until_idle();
+	tsu_report(r.tsu, &log);
+	EXPECT_EQ(log.read_retries, 0u);
 }
 
 /* In parts, with the channel free for other dies in between; and a pass after the other. */

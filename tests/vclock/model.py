@@ -6,7 +6,7 @@ are the order points; the event with the smallest (clock, hart) happens next."""
 import heapq
 import struct
 
-from rv64 import Code, LOADS, MASK, RAM, STORES, SYNC_WORDS, expand, place, reg, signed, word
+from rv64 import LOADS, MASK, RAM, STORES, SYNC_WORDS, Code, expand, place, reg, signed, word
 
 SLOTS = 0x80200000
 UART, ECAM, ECAM_END = 0x10000000, 0x30000000, 0x40000000
@@ -18,10 +18,10 @@ COSTS = {
                    data="ordered", dispatch=8, arbiter="turns", load=1, mul=7, div=4, div_bit=1, loop_exit=6, csr=2, cache_bytes=16384, cache_ways=4),
 }
 # What a set of costs need not name: classes of instructions that cost no more than others, data as it is told to the plugin, reads of a line that merge, harts of a cluster,
-# caches, entries of a store buffer.
+# caches, where memory lies in them, entries of a store buffer.
 CLASSES = ("load", "store", "mul", "div", "branch", "csr")
 USUAL = dict(data="free", reads="queue", busy="occupancy", lr="read", clean=0, dispatch=0, arbiter="arrival", loop_exit=0, pause_multiple=0, div_bit=0, l2=20, l2_bytes=0, l2_ways=8,
-             cluster=0, cache_bytes=0, cache_ways=8, store_buffer=0, **dict.fromkeys(CLASSES, 0))
+             cluster=0, cache_bytes=0, cache_ways=8, layout=0, store_buffer=0, **dict.fromkeys(CLASSES, 0))
 NEVER = float("inf")
 ORDERED_HINTS = {0x100: "sync", 0x102: "wait", 0x103: "wake", 0x109: "take"}
 AMO = {
@@ -37,15 +37,23 @@ class Line:
         self.accesses = self.transfers = self.queue_cycles = self.parks = self.wakes = self.data_transfers = 0
 
 
+def moved(number, layout):
+    """By how many lines the 512 bytes of a line are moved, with a seed: splitmix64 after so many draws."""
+    z = layout + (number - (RAM >> 6) >> 3) * 0x9e3779b97f4a7c15 & MASK
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 & MASK
+    z = (z ^ z >> 27) * 0x94d049bb133111eb & MASK
+    return z ^ z >> 31 if layout else 0
+
+
 class Ways:
     """A cache: by set the line numbers of its ways, and the way that gives way next."""
 
     def __init__(self):
         self.sets, self.hand = {}, {}
 
-    def find(self, number, size, ways, used):
+    def find(self, number, size, ways, layout, used):
         """(the ways of its set, the one for a line): the way it was in, else the first unused one, else that of the set's hand."""
-        index = number % (size // 64 // ways)
+        index = (number + moved(number, layout)) % (size // 64 // ways)
         held = self.sets.setdefault(index, [None] * ways)
         if number in held:
             return held, held.index(number)
@@ -225,7 +233,7 @@ class Model:
             return
         if hint == "wait" and not self.wait_for_wake(h):
             return
-        elif hint == "wake":
+        if hint == "wake":
             self.wake(h)
         elif hint == "take" and not self.look(h):
             return
@@ -501,14 +509,14 @@ class Model:
 
     def shared_has(self, number):
         """The shared cache has the line; else it does from now on."""
-        held, way = self.shared.find(number, self.cost["l2_bytes"], self.cost["l2_ways"], lambda other: other is not None)
+        held, way = self.shared.find(number, self.cost["l2_bytes"], self.cost["l2_ways"], self.cost["layout"], lambda other: other is not None)
         had, held[way] = held[way] == number, number
         return had
 
     def make_room(self, h, number):
         def used(other):
             return other is not None and h.number in self.lines[other].holders
-        held, way = h.cache.find(number, self.cost["cache_bytes"], self.cost["cache_ways"], used)
+        held, way = h.cache.find(number, self.cost["cache_bytes"], self.cost["cache_ways"], self.cost["layout"], used)
         if used(held[way]):
             self.lines[held[way]].holders.discard(h.number)
         held[way] = number
@@ -559,31 +567,33 @@ class Model:
             line = self.lines.get(number) or self.lines.setdefault(number, Line())
             if self.has(h, line, write):
                 line.dirty |= write
-                continue
-
-            def turn_has_come(h):
-                self.record(h, "data", pc)
-                self.take_turn(h, line, write, lambda: True, begin_and_go_on)
-
-            def begin(h):
-                now = self.clock(h)
-                if not self.has(h, line, write):
-                    end, source = self.transferred(h, line, number, write, now, 0)
-                    self.fetched(h, line, source, end - now)
-                line.dirty |= write
-                if write:
-                    self.break_reservations(h, line, self.clock(h))
-
-            def begin_and_go_on(h):
-                begin(h)
-                if self.fetch_in_turn(h, pc, numbers[at + 1:], write):
-                    self.advance(h)
-            if h.stays:
-                begin(h)
-                continue
-            self.turn(h, turn_has_come)
-            return False
+            elif h.stays:
+                self.fetch_line(h, number, line, write)
+            else:
+                self.turn(h, self.turn_to_fetch(pc, number, line, numbers[at + 1:], write))
+                return False
         return True
+
+    def fetch_line(self, h, number, line, write):
+        now = self.clock(h)
+        if not self.has(h, line, write):
+            end, source = self.transferred(h, line, number, write, now, 0)
+            self.fetched(h, line, source, end - now)
+        line.dirty |= write
+        if write:
+            self.break_reservations(h, line, self.clock(h))
+
+    def turn_to_fetch(self, pc, number, line, others, write):
+        """What happens when the turn has come: fetch this line, then the others."""
+        def begin_and_go_on(h):
+            self.fetch_line(h, number, line, write)
+            if self.fetch_in_turn(h, pc, others, write):
+                self.advance(h)
+
+        def turn_has_come(h):
+            self.record(h, "data", pc)
+            self.take_turn(h, line, write, lambda: True, begin_and_go_on)
+        return turn_has_come
 
     def break_reservations(self, h, line, end):
         for number in sorted(line.watchers - {h.number}):

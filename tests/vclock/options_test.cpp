@@ -67,6 +67,7 @@ const struct Number {
 	COST(branch),
 	COST(csr),
 	MEMBER("cluster", cluster, 0, 64),
+	MEMBER("layout", layout, 0, UINT64_MAX),
 	COST(clean),
 	COST(dispatch),
 	COST(pause_multiple),

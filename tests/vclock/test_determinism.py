@@ -147,7 +147,7 @@ class Counting(ProbeCase):
 
     def test_the_report_names_its_parameters(self):
         asked = {"mhz": 900, "insn": 2, "local": 3, "remote": 41, "far": 51, "memory": 61, "occupancy": 21, "wake": 9, "pause": 11, "ipi": 75,
-                 "load": 1, "store": 2, "mul": 3, "div": 4, "branch": 5, "csr": 6, "cluster": 2, "cache_bytes": 8192, "cache_ways": 2, "store_buffer": 7, "data": "ordered", "reads": "merge", "busy": "access", "lr": "write", "clean": 31,
+                 "load": 1, "store": 2, "mul": 3, "div": 4, "branch": 5, "csr": 6, "cluster": 2, "cache_bytes": 8192, "cache_ways": 2, "layout": 12, "store_buffer": 7, "data": "ordered", "reads": "merge", "busy": "access", "lr": "write", "clean": 31,
                  "dispatch": 5, "pause_multiple": 8, "div_bit": 2, "l2": 33, "l2_bytes": 16384, "l2_ways": 4, "arbiter": "turns", "loop_exit": 6, "count": "insn"}
         more = ["spin-limit=123456", "race-check=on", "jitter=5:70"]
         with self.probe("order", 3, options=[f"{k}={v}" for k, v in asked.items()] + more) as m:

@@ -1,5 +1,6 @@
 """The ledger of locks, driven by hints with outcomes computed by hand."""
 # SPDX-License-Identifier: BSD-3-Clause
+import pathlib
 import re
 import struct
 
@@ -7,9 +8,10 @@ from probe_image import HERE, JOBS
 from suite import ProbeCase, main
 
 CHARGE, TELL, HAD = 0x107, 0x10e, 0x110
-ABI = open(f"{HERE}/../../protocol/vclock_abi.h", encoding="utf-8").read()
+PROTOCOL = pathlib.Path(HERE).parents[1] / "protocol"
+ABI = (PROTOCOL / "vclock_abi.h").read_text(encoding="utf-8")
 EVENTS = re.findall(r"^\tHZ_VC_(\w+),", ABI.split("enum hz_vc_lock_event {")[1].split("};")[0], re.M)
-LOGICAL = re.findall(r"^HZ_LOGICAL_LOCK\(\w+, (\w+)", open(f"{HERE}/../../protocol/logical_locks.def", encoding="utf-8").read(), re.M)
+LOGICAL = re.findall(r"^HZ_LOGICAL_LOCK\(\w+, (\w+)", (PROTOCOL / "logical_locks.def").read_text(encoding="utf-8"), re.M)
 FETCHED, RUN, LEFT, LINKS, DONE, FLASH_READ, ENDS_READ, ENDS_WRITE = range(0x120, 0x128)
 SLACK = 100 # instructions between two hints
 

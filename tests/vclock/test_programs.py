@@ -19,7 +19,7 @@ COSTS = {
     "ties": dict(insn=0, local=0, remote=10, far=10, memory=10, occupancy=10, wake=0, pause=10, ipi=0),
     # Two near clusters, small caches that spill, reads side by side.
     "cached": dict(insn=1, local=2, remote=30, far=90, memory=70, occupancy=20, wake=5, pause=10, ipi=60, data="moves", reads="merge", cluster=2,
-                   cache_bytes=1024, cache_ways=4),
+                   cache_bytes=1024, cache_ways=4, layout=7),
     # By class of instruction.
     "classes": dict(insn=1, local=2, remote=40, far=40, memory=40, occupancy=20, wake=0, pause=10, ipi=100, load=2, store=1, mul=4, div=19, branch=3,
                     csr=7),
@@ -38,7 +38,10 @@ COSTS = {
     "crowded": dict(insn=0, local=10, remote=40, far=80, memory=100, clean=20, occupancy=20, dispatch=10, lr="write", wake=10, pause=10, pause_multiple=16,
                     ipi=100, data="ordered", reads="merge", cluster=2, cache_bytes=256, cache_ways=2, l2_bytes=512, l2_ways=2, l2=30, store_buffer=2),
     "second": dict(insn=1, local=2, remote=40, far=60, memory=90, clean=30, busy="access", occupancy=0, lr="write", wake=0, pause=7, pause_multiple=10, ipi=100,
-                   data="moves", cluster=3, cache_bytes=512, cache_ways=2, l2_bytes=4096, l2_ways=4, l2=25, div=3, div_bit=2),
+                   data="moves", cluster=3, cache_bytes=512, cache_ways=2, l2_bytes=4096, l2_ways=4, l2=25, layout=1 << 63, div=3, div_bit=2),
+    # A plain access that misses takes back what the rest of its segment has counted, which is more than its site has room for.
+    "dear": dict(insn=1, load=1000000, store=1000000, branch=1000000, local=2, remote=40, far=60, memory=90, clean=30, occupancy=20, wake=5, pause=7,
+                 ipi=100, data="ordered", cache_bytes=512, cache_ways=2),
     "merged": dict(insn=0, local=10, remote=40, far=80, memory=20, occupancy=20, wake=10, pause=10, ipi=100, reads="merge", cluster=4),
 }
 
@@ -307,6 +310,7 @@ MATRIX = (
     (64, "coarse", 1000, 8), (1, "hub", 1000, 100), (2, "hub", 1000, 200), (4, "hub", 1000, 150), (3, "crowded", 1000, 150), (5, "crowded", 1600, 100),
     (2, "second", 1000, 150), (7, "second", 333, 60), (16, "hub", 1000, 20), (16, "crowded", 1000, 20),
     (2, "turns", 1000, 200), (4, "turns", 1600, 150), (16, "turns", 1000, 20), (3, "round", 1000, 150), (8, "round", 1000, 50),
+    (3, "dear", 1000, 100),
 )
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ static const struct key keys[] = {
 	{ "cluster", SMALL, FIELD(cluster), 0, 64 },
 	{ "cache_bytes", NUMBER, FIELD(cache_bytes), 0, HZ_MAX_CACHE_BYTES },
 	{ "cache_ways", SMALL, FIELD(cache_ways), 1, HZ_MAX_CACHE_WAYS },
+	{ "layout", NUMBER, FIELD(layout), 0, UINT64_MAX },
 	{ "store_buffer", SMALL, FIELD(store_buffer), 0, HZ_MAX_STORE_BUFFER },
 	{ "pin", PIN, FIELD(pin), 0, 1023 },
 	{ "switch", SWITCH_BY, FIELD(switch_by), 0, 0 },

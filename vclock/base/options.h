@@ -59,6 +59,7 @@ struct vc_options {
 	unsigned cache_ways;
 	uint64_t l2_bytes; /* of the shared cache; 0: no shared cache */
 	unsigned l2_ways;
+	uint64_t layout;         /* seed of where pages of RAM lie in caches (cost/cache.h); 0: as their addresses say */
 	unsigned store_buffer;   /* entries of each hart's; 0: releases wait for their line */
 	int pin;                 /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
 	unsigned switch_by;      /* enum vc_switch: how hands are over given; auto: in user space where the machine can */

@@ -12,7 +12,7 @@ const char *vc_kind_name(enum vc_kind kind)
 	static const char *const names[VC_KINDS] = {
 		"amo",  "lr",        "sc",     "wrs.nto",   "wrs.sto", "pause",   "sync", "now",   "wait",   "wake",   "freeze",
 		"thaw", "host-wait", "charge", "host-wake", "end",     "wfi",     "gate", "fence", "take",   "window", "copy",
-		"fill", "lanes",     "lock",   "span",      "had",     "request", "stay", "data",  "native",
+		"fill", "lanes",     "lock",   "span",      "had",     "request", "stay", "look",  "looked", "data",   "native",
 	};
 
 	return kind < VC_KINDS ? names[kind] : "plain";

@@ -68,6 +68,8 @@ enum vc_kind {
 	VC_HAD,
 	VC_REQUEST,
 	VC_STAY,
+	VC_LOOK,
+	VC_LOOKED,
 	VC_DATA,
 	VC_NATIVE,
 	VC_KINDS,
@@ -128,6 +130,7 @@ struct vc_hart {
 	bool in_wfi;       /* the last synchronisation instruction was WFI */
 	bool woke;         /* resumed from a WFI that halted it */
 	bool drained;      /* released by a drain or rescue: the wake was spurious */
+	bool glances;      /* race check: HZ_VC_LOOK, and no HZ_VC_LOOKED since */
 	bool stays;        /* HZ_VC_STAY: plain accesses are no order points */
 	uint64_t reserved_line;
 	uint64_t reserved_address;

@@ -6,6 +6,8 @@
 
 #include "base/table.h"
 
+enum { CHUNK_SHIFT = 3 }; /* 8 lines: what the option layout moves together */
+
 struct outside {
 	uint64_t tag; /* line number plus 1 */
 	struct vc_copies copies;
@@ -73,9 +75,22 @@ static uint64_t *victim(const struct ways *ways, const struct vc_hart *h, uint64
 	return &first[way];
 }
 
+/* Set of a line of RAM in one cache. */
+static uint64_t set_of(const struct ways *ways, uint64_t line)
+{
+	uint64_t z = vc.options.layout + (line >> CHUNK_SHIFT) * 0x9e3779b97f4a7c15ull;
+
+	if (vc.options.layout) { /* the output of splitmix64 (Steele, Lea and Flood, OOPSLA 2014) */
+		z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+		z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+		line += z ^ z >> 31;
+	}
+	return line & (ways->sets - 1);
+}
+
 static void make_room(const struct vc_hart *h, uint64_t line)
 {
-	uint64_t set = h->index * own.sets + (line & (own.sets - 1)), *way = way_of(&own, set, line);
+	uint64_t set = h->index * own.sets + set_of(&own, line), *way = way_of(&own, set, line);
 
 	if (way)
 		return;
@@ -88,7 +103,7 @@ static void make_room(const struct vc_hart *h, uint64_t line)
 /* True if the shared cache has the line; else fill it. */
 static bool shared_has(uint64_t line)
 {
-	uint64_t set = line & (shared.sets - 1);
+	uint64_t set = set_of(&shared, line);
 
 	if (way_of(&shared, set, line))
 		return true;

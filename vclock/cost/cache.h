@@ -6,7 +6,9 @@
  * from memory, in this order; a write invalidates it in all other harts. cache_bytes is the
  * capacity of each hart's cache, l2_bytes that of the shared cache: an incoming line takes an
  * unused way of its set, else the way under the set's hand, which then advances. Lines outside RAM
- * take no room.
+ * take no room. A line's set is its number modulo the number of sets; with the option layout each
+ * 512 bytes of RAM are moved by a number of lines that its seed draws, as another image would have
+ * them elsewhere.
  *
  * Used by the token holder only. */
 /* SPDX-License-Identifier: BSD-3-Clause */

@@ -11,24 +11,28 @@
 #include "schedule/clock.h"
 #include "schedule/token.h"
 
-/* Address space for all lines; memory for those that were accessed. Line 0 is unused. */
-enum { MOST_LINES = 1 << 26 };
+/* Address space for all lines of RAM and so many of the host's; memory for those that were accessed. Line 0 is unused. */
+enum { MOST_OUTSIDE = 1 << 22 };
 static struct vc_line *lines;
+static uint64_t most;
 static uint32_t used;
 
 bool vc_line_create(void)
 {
-	lines = mmap(NULL, MOST_LINES * sizeof(*lines), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	most = (vc.ram_bytes >> VC_LINE_SHIFT) + MOST_OUTSIDE;
+	lines = mmap(NULL, most * sizeof(*lines), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (lines == MAP_FAILED)
 		return false;
-	madvise(lines, MOST_LINES * sizeof(*lines), MADV_HUGEPAGE);
+	madvise(lines, most * sizeof(*lines), MADV_HUGEPAGE);
 	return true;
 }
 
 static __attribute__((noinline)) uint32_t new_line(uint64_t address)
 {
-	if (++used == MOST_LINES)
+	if (++used == most) {
+		vc_say("harts synchronise through more than %d lines outside of RAM", MOST_OUTSIDE);
 		abort();
+	}
 	lines[used].tag = (address >> VC_LINE_SHIFT) + 1;
 	return used;
 }

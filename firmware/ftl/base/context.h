@@ -31,6 +31,7 @@ struct ftl_worker {
 	struct map_fetch_pool *fetches;
 	struct flush_pool *flushes;
 	struct read_pool *reads;
+	struct rebuild_pool *rebuilds; /* NULL: no rain */
 	struct copy_pool *copies;
 	struct update_pool *updates;
 	struct transfer_pool *transfers; /* NULL: no data cache */

@@ -119,6 +119,7 @@ struct zone {
 	uint32_t patch;                 /* SLC superblock with the sectors beyond it; SUPERBLOCK_NONE until one is needed */
 	bool bad_superblock, bad_patch; /* a program failed in it: retire it instead of erasing it */
 	uint8_t condition;              /* enum zone_condition; zone_become only */
+	bool row_closed;                /* finished in the middle of a row, which has its parity (parity_closed) */
 	bool reread;                    /* ZONE_BROKEN: the data to reprogram are only in registers of dies */
 
 	uint32_t wp, landed, placed, staged, resident;

@@ -126,14 +126,14 @@ static void erase_start(struct ftl_worker *self, const struct superblocks *sbs, 
 	struct ftl *ftl = self->ftl;
 
 	job->failed = false;
-	job->pending = sbs->planes;
-	for (uint32_t i = 0; i < sbs->planes; i++) {
+	job->pending = sbs->blocks;
+	for (uint32_t i = 0; i < sbs->blocks; i++) {
 		struct tsu_txn *txn = &job->txn[i];
 
 		txn->owner = &self->thread;
 		txn->cause = HZ_CAUSE_HOST;
-		txn->ppa = ppa_make(ftl->map, job->superblock, i * sbs->unit_sectors);
-		txn->next = i + 1 < sbs->planes ? txn + 1 : NULL;
+		txn->ppa = flash_block_of(ftl->map, job->superblock, i, sbs->unit_sectors);
+		txn->next = i + 1 < sbs->blocks ? txn + 1 : NULL;
 	}
 	tsu_submit_list(ftl->tsu, job->txn);
 }
@@ -244,7 +244,7 @@ static void superblock_erased(struct tsu_txn *txn)
 	for (unsigned i = 0; i < ERASE_JOBS; i++) {
 		struct erase_job *job = &sbs->job[i];
 
-		if (txn < job->txn || txn >= job->txn + sbs->planes)
+		if (txn < job->txn || txn >= job->txn + sbs->blocks)
 			continue;
 		job->failed |= txn->status != NAND_OK;
 		if (--job->pending == 0)
@@ -386,8 +386,8 @@ static void pool_init(struct arena *arena, struct superblocks *sbs)
 {
 	sbs->info = arena_alloc(arena, sbs->count, sizeof(*sbs->info), "superblocks");
 	for (unsigned j = 0; j < ERASE_JOBS; j++) {
-		sbs->job[j].txn = arena_alloc(arena, sbs->planes, sizeof(struct tsu_txn), "erase transactions");
-		for (uint32_t i = 0; i < sbs->planes; i++) {
+		sbs->job[j].txn = arena_alloc(arena, sbs->blocks, sizeof(struct tsu_txn), "erase transactions");
+		for (uint32_t i = 0; i < sbs->blocks; i++) {
 			sbs->job[j].txn[i].op = TSU_ERASE;
 			sbs->job[j].txn[i].done = superblock_erased;
 		}
@@ -400,7 +400,7 @@ static struct superblocks *pool_make(struct ftl *ftl, struct arena *arena, uint3
 	struct superblocks *sbs = arena_alloc(arena, 1, sizeof(*sbs), "superblocks");
 
 	*sbs = (struct superblocks){
-		.first = first, .count = count, .planes = flash_planes_of(ftl->map, first), .unit_sectors = unit_sectors
+		.first = first, .count = count, .blocks = flash_blocks_of(ftl->map, first), .unit_sectors = unit_sectors
 	};
 	if (!count)
 		return sbs;

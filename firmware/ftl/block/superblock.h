@@ -25,7 +25,7 @@ struct superblock_fifo {
 	uint32_t head, tail, count;
 };
 struct erase_job {
-	struct tsu_txn *txn; /* one for each plane of the superblock */
+	struct tsu_txn *txn; /* one for each block of the superblock */
 	uint32_t superblock, pending;
 	bool failed, busy;
 };
@@ -33,7 +33,7 @@ struct erase_job {
 struct superblocks {
 	struct lt_lock lock;
 	uint32_t first, count;   /* superblock numbers first … first + count - 1 */
-	uint32_t planes;         /* of one superblock */
+	uint32_t blocks;         /* of one superblock, with those of its parity */
 	uint32_t unit_sectors;   /* program unit of one plane */
 	struct superblock *info; /* by number - first */
 	struct superblock_fifo free, dirty;

@@ -79,6 +79,27 @@ void buffers_kick(struct ftl_worker *self);
 /* Harts idle: NULL or one sentence. */
 const char *buffers_check(struct ftl *ftl);
 
+/* --- parity over the dies of a superblock (rain; parity.c, docs/internals/redundancy.md) ---
+ *
+ * Of the units of a row (one for each plane) those on planes of the same number are a *stripe*, with one unit of each die. One die of each
+ * superblock has the parity: in its blocks, unit by unit, the exclusive or of the others. The parity of the row that a zone is in is in
+ * its write buffer; it is programmed together with the row's last unit, and no sector of that unit counts as placed before. A row that
+ * ends early, at the end of a zone, has the parity of what is there. */
+
+/* Clock frozen: the time is charged. A sector and the flags of its record count: the same once more, and they do not. */
+void parity_mix(uint8_t *into, uint16_t *flags, const uint8_t *sector, const struct hz_oob *record);
+/* Clock frozen. The parity of nothing: so many zero sectors, and records without flags. */
+void parity_clear(uint8_t *const *memory, struct hz_oob *oob, uint32_t sectors);
+/* Record of a sector of a row's parity. offset: of the row in its zone, plus the sector's number in the parity. The row's units up to `end`
+ * count. */
+struct hz_oob parity_record(const struct zone *zone, uint32_t offset, uint32_t end, uint16_t flags);
+/* The stripe's parity so far, if its row is being written: sectors from at->sector on are combined into memory[], flags of their records
+ * into flags[]. Of the stripe, that is what is placed: what is being programmed does not count. */
+bool parity_in_memory(const struct zone *zone, const struct flash_stripe_at *at, uint32_t sectors, uint8_t *const *memory, uint16_t *flags);
+/* Finish of a zone in the middle of a row, everything landed is placed: true once the row's parity is on flash, or will not be. False: a
+ * later pump asks again. */
+bool parity_closed(struct ftl_worker *self, struct zone *zone);
+
 /* On capacitors: protected sectors of the write buffers are programmed (selective power-loss protection, Yang et al. 2022, 4.5).
  *
  * Balanced: every sector goes, with its address in its OOB record, to the first free die, into reserved SLC superblocks. Mount finds it

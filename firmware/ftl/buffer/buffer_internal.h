@@ -133,6 +133,20 @@ struct fold {
 	uint8_t **memory; /* slots of shared memory, by sector; NULL: not shared */
 };
 
+/* The parity of the row that a zone is in, and of the row before while that is programmed (rain). By number of the row, modulo 2. */
+struct row_parity {
+	uint8_t **memory; /* by sector of the parity: those of plane 0 first */
+	struct hz_oob *oob;
+	bool lost; /* a unit of the row could not be read: it has no parity */
+};
+struct parity {
+	struct row_parity row[2];
+	uint32_t at, end;       /* units of the row that are read back: [at, end) are missing */
+	bool failed;            /* a read of the present one has */
+	struct row_parity read; /* that one */
+	struct buffer_txn *txn; /* of its reads, or of programs of a row that ends early */
+};
+
 struct write_buffer {
 	struct bank *bank; /* its memory; NULL: handed over, and the programs in flight are in the dies' registers */
 	struct write_buffer *next_spare;
@@ -150,6 +164,9 @@ struct write_buffer {
 	struct stage stage;
 	struct fold fold;
 	struct buffer_space space; /* its part of the shared memory */
+	struct parity *parity;     /* NULL: no rain */
+	uint32_t parity_pending;   /* reads for it under way, or programs of a row that ends early; 0 = idle */
+	bool parity_loaded;        /* the row of the next unit to program has all its units before that one */
 };
 
 struct superpage_pool {
@@ -189,6 +206,18 @@ static inline struct flush_unit *unit_of(const struct zone *zone, uint32_t slot)
 {
 	return &zone->buffer->unit[units_grid(zone)->slot_unit[slot]];
 }
+
+/* Parity of the rows of a zone (parity.c), with rain. Zone's lock held for all of them. */
+
+void parity_init(struct ftl *ftl, struct arena *arena, struct write_buffer *buffer);
+/* The row of the zone's next unit has its parity so far. False: its units are being read back from flash, then the zone's pump goes on. */
+bool parity_ready(struct ftl_worker *self, struct zone *zone);
+/* The unit is about to be programmed: it counts. */
+void parity_add(struct zone *zone, const struct flush_unit *unit);
+/* True if nothing comes after the unit in its row: the parity is programmed with it. */
+bool parity_ends_with(const struct zone *zone, const struct flush_unit *unit);
+/* Programs of the parity of the unit's row, behind the unit's own, from `part` on. Returns how many. */
+uint32_t parity_program(struct ftl_worker *self, struct zone *zone, struct flush_unit *unit, struct buffer_txn *part);
 
 /* Folding staged sectors back into a superpage buffer. */
 

@@ -138,7 +138,8 @@ static uint8_t **sectors_make(struct arena *arena, uint32_t count, uint32_t byte
 static void buffer_make(struct ftl *ftl, struct arena *arena, struct write_buffer *buffer)
 {
 	struct superpage_pool *pool = ftl->buffers;
-	uint32_t planes = ftl->cfg->flush_unit_planes, units = pool->units, piece = ftl->cfg->slc_program_sectors;
+	uint32_t planes = ftl->cfg->flush_unit_planes + ftl->shape.parity_planes, units = pool->units,
+		 piece = ftl->cfg->slc_program_sectors;
 	uint32_t pieces = (ftl->flush_sectors + piece - 1) / piece;
 
 	if (ftl->cfg->buffer_pool_bytes) {
@@ -156,6 +157,8 @@ static void buffer_make(struct ftl *ftl, struct arena *arena, struct write_buffe
 	for (uint32_t i = 0; i < units; i++)
 		buffer->unit[i].txn = arena_alloc(arena, i < pool->grid[0].units ? planes : 1, sizeof(struct buffer_txn),
 						  "flush transactions");
+	if (ftl->cfg->rain)
+		parity_init(ftl, arena, buffer);
 	buffer->stage.piece = arena_alloc(arena, pieces, sizeof(struct slc_write), "staging writes");
 	for (uint32_t i = 0; i < pieces; i++) {
 		buffer->stage.piece[i].memory = arena_alloc(arena, piece, sizeof(uint8_t *), "staging slots");

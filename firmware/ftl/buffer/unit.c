@@ -56,6 +56,7 @@ void units_bind(struct zone *zone, struct write_buffer *buffer)
 	buffer->zone = zone;
 	buffer->oldest = buffer->next = units_grid(zone)->slot_unit[zone_slot(zone, zone->placed)];
 	buffer->used = 0;
+	buffer->parity_loaded = false;
 	staged_bind(zone, buffer->staged);
 	bind_staged(zone);
 	units_note_fill(zone);
@@ -109,6 +110,7 @@ void buffer_restart(struct zone *zone)
 		if (zone->reread && unit->state == UNIT_FULL)
 			unit->not_before_ns = clock_now_ns() + zone->ftl->buffers->reread_ns;
 	}
+	buffer->parity_loaded = false;
 	zone->reread = false;
 	buffer->next = buffer->oldest;
 }
@@ -121,13 +123,19 @@ bool buffer_wanted(const struct zone *zone) { return zone->buffer->bank && lt_lo
 
 uint32_t buffer_used(const struct zone *zone) { return zone->buffer->used; }
 
-bool buffer_partial(const struct zone *zone) { return units_partial(zone); }
+/* A unit may have been opened for data that were taken back. */
+bool buffer_partial(const struct zone *zone)
+{
+	const struct flush_unit *unit = units_partial(zone);
+
+	return unit && unit->start < zone->landed;
+}
 
 bool buffer_quiet(const struct zone *zone)
 {
 	const struct write_buffer *buffer = zone->buffer;
 
-	return !buffer || (!buffer->in_flight && !buffer->stage.pending && !buffer->fold.pending);
+	return !buffer || (!buffer->in_flight && !buffer->stage.pending && !buffer->fold.pending && !buffer->parity_pending);
 }
 
 /* True if all units are in registers, and the staged part of a partial one is in SLC. */
@@ -280,6 +288,14 @@ void buffer_landed(struct ftl_worker *self, struct zone *zone, uint32_t sectors,
 static void unit_loaded(struct tsu_txn *txn);
 static void unit_programmed(struct tsu_txn *txn);
 
+/* noinline: without rain it costs nothing. */
+static __attribute__((noinline)) void add_parity(struct ftl_worker *self, struct zone *zone, struct flush_unit *unit)
+{
+	parity_add(zone, unit);
+	if (parity_ends_with(zone, unit))
+		unit->pending += parity_program(self, zone, unit, &unit->txn[unit->pending]);
+}
+
 static void unit_program(struct ftl_worker *self, struct zone *zone, struct flush_unit *unit)
 {
 	struct ftl *ftl = zone->ftl;
@@ -315,6 +331,8 @@ static void unit_program(struct ftl_worker *self, struct zone *zone, struct flus
 		unit->pending++;
 		unit->loading += lent;
 	}
+	if (ftl->cfg->rain)
+		add_parity(self, zone, unit);
 	tsu_submit_list(ftl->tsu, &unit->txn->txn);
 }
 
@@ -354,6 +372,8 @@ static __attribute__((noinline)) void program_complete(struct ftl_worker *self, 
 		}
 		if (!zone_is_backing(zone) && !l2p_room(self, zone))
 			return;
+		if (zone->ftl->cfg->rain && !parity_ready(self, zone))
+			return;
 		unit_program(self, zone, unit);
 		buffer->next = buffer->next + 1 == units_grid(zone)->units ? 0 : buffer->next + 1;
 	}
@@ -367,6 +387,8 @@ static __attribute__((noinline)) void program_of_shared(struct ftl_worker *self,
 	program_complete(self, zone);
 }
 
+static bool is_written_out_whole(const struct zone *zone) { return zone->ftl->cfg->buffer_release == HZ_RELEASE_WHOLE; }
+
 /* Most writes complete no unit. */
 void buffer_program(struct ftl_worker *self, struct zone *zone)
 {
@@ -376,7 +398,7 @@ void buffer_program(struct ftl_worker *self, struct zone *zone)
 		return;
 	if (self->ftl->space)
 		program_of_shared(self, zone);
-	else if (buffer->unit[buffer->next].state == UNIT_FULL)
+	else if (buffer->unit[buffer->next].state == UNIT_FULL && !(buffer->in_flight && is_written_out_whole(zone)))
 		program_complete(self, zone);
 }
 
@@ -422,7 +444,8 @@ static void unit_done(struct ftl_worker *self, struct zone *zone, struct flush_u
 			zone_become(zone, ZONE_BROKEN);
 		*(zone_in_patch(zone) ? &zone->bad_patch : &zone->bad_superblock) = true;
 	}
-	place_units(self, zone);
+	if (!zone->buffer->in_flight || !is_written_out_whole(zone))
+		place_units(self, zone);
 	zone_pump(self, zone);
 }
 

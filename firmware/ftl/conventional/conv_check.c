@@ -57,6 +57,11 @@ static uint64_t valid_bits(const struct place_zone *places, uint32_t capacity)
 	return bits;
 }
 
+static bool is_of_frontier(const struct hz_device_config *cfg, enum place_stream stream, uint64_t frontier)
+{
+	return frontier >= frontier_first(cfg, stream) && frontier - frontier_first(cfg, stream) < frontier_count(cfg, stream);
+}
+
 static const char *check_backing(struct ftl *ftl, uint32_t number, uint64_t *valid)
 {
 	const struct zone *zone = &ftl->zones[ftl->zone_count + number];
@@ -72,6 +77,8 @@ static const char *check_backing(struct ftl *ftl, uint32_t number, uint64_t *val
 		return "an erased backing zone holds valid sectors or has a write frontier";
 	if (state == BACKING_SEALED && (zone->buffer || zone_on_flash(zone) != zone->landed))
 		return "a sealed backing zone is not durable";
+	if (lt_load(&info->frontier) != FRONTIER_NONE && zone->wp && !is_of_frontier(ftl->cfg, zone->stream, lt_load(&info->frontier)))
+		return "a backing zone's data are not of its write frontier's stream";
 	return state == BACKING_COLLECTING ? "a backing zone is being collected though nothing runs" : NULL;
 }
 
@@ -88,6 +95,8 @@ static const char *check_lists(struct ftl *ftl)
 		return "a backing zone that failed has not settled what it lost though nothing runs";
 	if (conv->waiting.head)
 		return "a write waits for an erased backing zone though nothing runs";
+	if (conv->placement && (conv->placement->waiting.head || conv->placement->updater.head))
+		return "a request waits for the update of a reclaim unit handle though nothing runs";
 	return lt_load(&conv->gc.busy) ? "the conventional collector is busy though nothing runs" : NULL;
 }
 

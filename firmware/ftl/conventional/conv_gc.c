@@ -135,6 +135,8 @@ static void was_flushed(struct ftl_request *req)
 		collect_end(self, BACKING_LOST);
 		return;
 	}
+	if (gc->moved)
+		placement_moved(self->ftl, gc->victim->stream, gc->first, gc->moved);
 	lt_store(&gc->victim->places->reset_sequence, lt_load(&self->ftl->sequence) - 1);
 	lt_add(&self->ftl->places->resets, 1);
 	req->lba = gc->victim->start;
@@ -149,6 +151,8 @@ static void was_copied(struct ftl_request *req)
 
 	if (!req->status) {
 		self->counters.conventional_gc_sectors += gc->count;
+		gc->first = gc->moved ? gc->first : gc->lba[0];
+		gc->moved += gc->count;
 		collect_batch(self);
 		return;
 	}
@@ -277,7 +281,7 @@ static void collect(struct ftl_worker *self, struct zone *victim)
 
 	lt_store(&backing_of(victim)->state, BACKING_COLLECTING);
 	gc->victim = victim;
-	gc->position = 0;
+	gc->position = gc->moved = 0;
 	self->counters.conventional_gc_runs++;
 	collect_batch(self);
 }

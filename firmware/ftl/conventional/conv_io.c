@@ -34,7 +34,7 @@ static uint32_t still_there(const struct zone *zone, uint32_t offset, uint64_t l
 	const uint32_t *reverse = &zone->places->lba[offset];
 	uint32_t same = 0;
 
-	if (zone->op.code || offset + count > (zone_failed(zone) ? zone->wp : zone->landed))
+	if (zone->op.code == FTL_ZONE_RESET || offset + count > (zone_failed(zone) ? zone->wp : zone->landed))
 		return 0; /* lost sectors of a failed zone */
 	while (same < count && reverse[same] == (uint32_t)lba + same)
 		same++;
@@ -145,7 +145,7 @@ uint16_t conv_write_status(const struct ftl *ftl, const struct ftl_request *req)
 
 static bool from_collector(const struct ftl *ftl, const struct ftl_request *req) { return req == &ftl->conventional->gc.request; }
 
-static enum place_stream choose_stream(struct ftl *ftl, const struct ftl_request *req)
+static enum place_stream choose_stream(struct ftl *ftl, struct ftl_request *req)
 {
 	struct conventional *conv = ftl->conventional;
 	uint32_t place;
@@ -154,15 +154,15 @@ static enum place_stream choose_stream(struct ftl *ftl, const struct ftl_request
 	if (from_collector(ftl, req))
 		return STREAM_COLLECT;
 	if (ftl->cfg->conventional_streams < 2)
-		return STREAM_COLD;
-	place = l2p_conv_hint(ftl, req->lba + io_of((struct ftl_request *)req)->done);
+		return req->placement ? placement_stream(ftl, req) : STREAM_COLD;
+	place = l2p_conv_hint(ftl, req->lba + io_of(req)->done);
 	if (place == L2P_UNMAPPED)
 		return STREAM_COLD;
 	age = lt_load(&conv->clock) - lt_load(&backing_of(zone_of_place(ftl, place))->born);
 	return age < conv->hot_age ? STREAM_HOT : STREAM_COLD;
 }
 
-static struct frontier choose_frontier(const struct ftl_worker *self, const struct ftl_request *req)
+static struct frontier choose_frontier(const struct ftl_worker *self, struct ftl_request *req)
 {
 	enum place_stream stream = choose_stream(self->ftl, req);
 
@@ -197,7 +197,9 @@ static bool frontier_advance(struct ftl_worker *self, struct frontier frontier, 
 	bool had = true;
 
 	lt_lock_acquire(&conv->lock, &node);
-	if (lt_load(&conv->current[frontier.number]) == seen) {
+	if (placement_waits(conv, frontier.number, req)) {
+		had = false;
+	} else if (lt_load(&conv->current[frontier.number]) == seen) {
 		had = may_open(conv, frontier.stream);
 		if (had) {
 			frontier_open_zone(self->ftl, frontier.number);

@@ -181,7 +181,7 @@ static uint32_t frontier_in(const struct conventional *conv, const struct zone *
 	enum place_stream stream = zone->stream;
 	uint32_t frontier, end;
 
-	if (zone->state != NVME_ZS_CLOSED || stream >= PLACE_STREAMS || (stream == STREAM_HOT && cfg->conventional_streams < 2))
+	if (zone->state != NVME_ZS_CLOSED || !stream_exists(cfg, stream))
 		return FRONTIER_NONE;
 	frontier = frontier_first(cfg, stream);
 	end = frontier + frontier_count(cfg, stream);

@@ -222,4 +222,5 @@ void conv_init(struct ftl *ftl, struct arena *arena)
 		backing_zone(ftl, i)->kind = &backing_kind;
 	}
 	conv_gc_init(ftl, arena);
+	placement_init(ftl, arena);
 }

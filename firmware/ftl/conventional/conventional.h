@@ -38,6 +38,7 @@ struct conv_gc {
 	struct zone *victim;
 	uint32_t position;       /* next sector of the victim to look at */
 	uint32_t count;          /* sectors of the batch */
+	uint32_t moved, first;   /* sectors of the victim moved so far; LBA of the first of them */
 	uint32_t pending, tries; /* reads under way */
 	bool failed;
 	uint32_t *offset, *lba; /* by sector of the batch */
@@ -90,6 +91,7 @@ struct conventional {
 	lt_word losing;                   /* … of these still with a buffer, so that the loss is not known yet */
 	lt_word clock;                    /* sectors written by the host, from hot_age on */
 	uint64_t hot_age;                 /* an LBA with a younger place, in such sectors, is hot */
+	struct placement *placement;      /* NULL: no reclaim unit handles */
 	struct conv_gc gc;
 };
 
@@ -124,6 +126,50 @@ void conv_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request 
 void conv_sealed(struct ftl_worker *self, struct zone *zone);
 void conv_lost(struct ftl_worker *self, struct zone *zone);
 void conv_dropped(struct ftl_worker *self, struct zone *zone);
+
+/* Flexible data placement (TP 4146): the host chooses the stream of a write by a placement identifier. With one reclaim group it is the
+ * number of a reclaim unit handle: a stream with one write frontier, whose backing zone is the reclaim unit. Handles are initially
+ * isolated: the collector has one stream for all.
+ *
+ * An update leaves a handle's zone before it is full: the zone is finished as a host's zone would be, and writes of the handle wait
+ * meanwhile. So a handle never has two partly filled zones, also after a power cut. One update at a time.
+ *
+ * conventional.lock protects all but `noted`. */
+
+struct placement_log {
+	uint32_t head, count; /* a ring: the oldest, how many */
+	struct ftl_placement_event event[NVME_FDP_EVENTS_MOST];
+};
+
+struct placement {
+	uint32_t updating;             /* 1 + the write frontier whose zone is being finished; 0: none */
+	struct io_queue waiting;       /* other updates, and writes to that frontier */
+	struct io_queue updater;       /* whose update it is, until its host is gone */
+	struct ftl_request request;    /* the finish */
+	lt_word noted[HZ_MAX_HANDLES]; /* types of events, by handle */
+	struct placement_log log[2];   /* the controller's events, the host's */
+};
+
+void placement_init(struct ftl *ftl, struct arena *arena);
+/* The stream of a write that names one. An invalid identifier is noted once, and is handle 0's from then on. Any hart, no lock. */
+enum place_stream placement_stream(struct ftl *ftl, struct ftl_request *req);
+/* Lock held. True: the frontier's zone is being finished, and the request waits for that. */
+static inline bool placement_waits(struct conventional *conv, uint32_t frontier, struct ftl_request *req)
+{
+	if (!conv->placement || conv->placement->updating != frontier + 1)
+		return false;
+	io_wait(&conv->placement->waiting, req, HZ_LOGICAL_BACKING, 0);
+	return true;
+}
+/* No update is under way. No lock held. */
+bool placement_quiet(struct ftl *ftl);
+/* All workers know of the controller reset: end what waits for the old host. No lock held. */
+void placement_abandon(struct ftl_worker *self);
+/* `moved` sectors, from this LBA on, have left a backing zone of the stream. No lock held. */
+void placement_moved(struct ftl *ftl, enum place_stream stream, uint64_t lba, uint32_t moved);
+/* FTL_PLACEMENT_STATUS; FTL_PLACEMENT_UPDATE, also its continuation. */
+void placement_status_run(struct ftl_worker *self, struct ftl_request *req);
+void placement_update_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* Reads of conventional zones. */
 

@@ -143,7 +143,7 @@ static const char *check_log(struct ftl *ftl)
 	used += staged;
 	if (error)
 		return error;
-	for (uint32_t z = ftl->shape.conventional_zones; z < ftl->zone_count; z++)
+	for (uint32_t z = ftl->shape.conventional_zones; z < ftl->l2p->zones; z++)
 		used += logged(ftl, &ftl->zones[z]);
 	if (used != lt_load(&ftl->l2p->log.used))
 		return "the L2P log's count of entries is wrong";

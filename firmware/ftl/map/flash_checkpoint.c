@@ -206,8 +206,8 @@ void l2p_dirty_init(struct ftl *ftl, struct arena *arena)
 	struct l2p_dirty *dirty = &ftl->l2p->dirty;
 
 	dirty->list = arena_alloc(arena, ftl->l2p->shards, sizeof(*dirty->list), "zones with dirty table pages");
-	dirty->next = arena_alloc(arena, ftl->zone_count, sizeof(*dirty->next), "zones with dirty table pages");
-	memset(dirty->next, 0xff, ftl->zone_count * sizeof(*dirty->next));
+	dirty->next = arena_alloc(arena, ftl->l2p->zones, sizeof(*dirty->next), "zones with dirty table pages");
+	memset(dirty->next, 0xff, ftl->l2p->zones * sizeof(*dirty->next));
 }
 
 /* A pass that ended early, since table pages cannot be written any more, leaves zones in no list. */
@@ -219,11 +219,11 @@ const char *l2p_dirty_check(const struct ftl *ftl)
 
 	for (uint32_t s = 0; s < ftl->l2p->shards; s++)
 		in_lists += dirty->list[s].count;
-	for (uint32_t z = 0; z < ftl->zone_count; z++)
+	for (uint32_t z = 0; z < ftl->l2p->zones; z++)
 		listed += dirty->next[z] != L2P_NOT_LISTED;
 	if (in_lists != listed)
 		return "the lists of zones with dirty table pages are wrong";
-	for (uint32_t z = 0; z < ftl->zone_count; z++)
+	for (uint32_t z = 0; z < ftl->l2p->zones; z++)
 		for (uint32_t i = 0; i < table->per_zone && dirty->next[z] == L2P_NOT_LISTED && !l2p_lost(ftl); i++)
 			if (table->page[z * table->per_zone + i].dirty)
 				return "a zone with dirty table pages is not in the list of those";

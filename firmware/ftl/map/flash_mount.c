@@ -14,7 +14,7 @@ static uint32_t map_page_found(struct ftl *ftl, const struct hz_oob *oob)
 		return oob->lpa < ftl->shape.map_checkpoints ? table->pages + oob->lpa : UINT32_MAX;
 	if (oob->kind == HZ_OOB_DIRECTORY)
 		return oob->lpa < ftl->shape.map_directories ? ftl->l2p->directory.first + oob->lpa : UINT32_MAX;
-	return number < ftl->zone_count ? (number << table->zone_shift) + oob->lpa % table->per_zone : UINT32_MAX;
+	return number < ftl->l2p->zones ? (number << table->zone_shift) + oob->lpa % table->per_zone : UINT32_MAX;
 }
 
 /* The newest copy wins. Whether it is of the zone's present generation is not known yet. */

@@ -147,8 +147,8 @@ void l2p_runs_init(struct ftl *ftl, struct arena *arena)
 	runs->count = runs->words * L2P_WORD_BITS;
 	runs->run = arena_alloc(arena, runs->count, sizeof(*runs->run), "runs of staged sectors");
 	runs->taken = arena_alloc(arena, runs->words, sizeof(*runs->taken), "runs of staged sectors");
-	runs->of_zone = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "runs of staged sectors");
-	memset(runs->of_zone, 0xff, ftl->zone_count * sizeof(uint32_t));
+	runs->of_zone = arena_alloc(arena, ftl->l2p->zones, sizeof(uint32_t), "runs of staged sectors");
+	memset(runs->of_zone, 0xff, ftl->l2p->zones * sizeof(uint32_t));
 }
 
 const char *l2p_runs_check(const struct ftl *ftl, uint64_t *sectors)
@@ -157,7 +157,7 @@ const char *l2p_runs_check(const struct ftl *ftl, uint64_t *sectors)
 	uint64_t listed = 0;
 
 	*sectors = 0;
-	for (uint32_t z = 0; z < ftl->zone_count; z++)
+	for (uint32_t z = 0; z < ftl->l2p->zones; z++)
 		for (uint32_t i = runs->of_zone[z]; i != L2P_RUN_NONE; i = runs->run[i].next, listed++) {
 			const struct l2p_run *run = &runs->run[i];
 

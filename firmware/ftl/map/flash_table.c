@@ -370,8 +370,8 @@ void l2p_table_init(struct ftl *ftl, struct arena *arena)
 		table->zone_shift++;
 	table->split = min_u32(ftl->capacity, ftl->shape.superblock_sectors);
 	table->unused = (1u << table->zone_shift) - table->per_zone;
-	table->pages = ftl->zone_count << table->zone_shift;
-	table->page_count = ftl->zone_count * table->per_zone;
+	table->pages = ftl->l2p->zones << table->zone_shift;
+	table->page_count = ftl->l2p->zones * table->per_zone;
 	table->all = table->pages + ftl->shape.map_checkpoints + ftl->shape.map_directories;
 	slots = table->page_count + (table->all - table->pages);
 	table->page = arena_alloc(arena, slots, sizeof(*table->page), "table pages");

@@ -29,15 +29,24 @@ enum { PAGE_BITS = 64 };
 static uint32_t flat_pages(uint32_t sectors) { return (sectors + HZ_MAP_PAGE_ENTRIES - 1) / HZ_MAP_PAGE_ENTRIES; }
 static uint32_t flat_words(const struct ftl *ftl) { return (flat_pages(ftl->capacity) + PAGE_BITS - 1) / PAGE_BITS; }
 
+/* The interfaces of a map whose look-ups do not always lock. */
+struct flat_interfaces {
+	struct l2p_ops ops;
+	struct l2p_staged_ops staged;
+	struct l2p_conv_ops conv;
+};
+static void flat_choose_lookups(struct ftl *ftl, struct arena *arena);
+
 static void flat_init(struct ftl *ftl, struct arena *arena)
 {
 	uint64_t conventional = (uint64_t)ftl->capacity * ftl->shape.conventional_zones;
 	struct l2p *l2p = ftl->l2p;
 
-	l2p->entry = arena_alloc_raw_table(arena, (size_t)ftl->capacity * ftl->zone_count, sizeof(*l2p->entry), "mapping table");
+	l2p->entry = arena_alloc_raw_table(arena, (size_t)ftl->capacity * l2p->zones, sizeof(*l2p->entry), "mapping table");
 	memset(l2p->entry, 0xff, conventional * sizeof(*l2p->entry));
-	l2p->found = arena_alloc(arena, ftl->zone_count, sizeof(*l2p->found), "zones found at mount");
-	l2p->unmade = arena_alloc(arena, (size_t)ftl->zone_count * flat_words(ftl), sizeof(*l2p->unmade), "zones found at mount");
+	l2p->found = arena_alloc(arena, l2p->zones, sizeof(*l2p->found), "zones found at mount");
+	l2p->unmade = arena_alloc(arena, (size_t)l2p->zones * flat_words(ftl), sizeof(*l2p->unmade), "zones found at mount");
+	flat_choose_lookups(ftl, arena);
 }
 
 /* --- deferred entries --- */
@@ -104,20 +113,100 @@ static void flat_want(struct ftl *ftl, const struct zone *zone, uint32_t offset,
 
 /* --- look-ups and changes --- */
 
+static inline void copy_addresses(const uint32_t *entry, uint32_t count, uint32_t *address)
+{
+	for (uint32_t i = 0; i < count; i++)
+		address[i] = entry[i] & L2P_ADDRESS_MASK;
+}
+
+static inline void read_locked(struct lt_lock *lock, const uint32_t *entry, uint32_t count, uint32_t *place)
+{
+	struct lt_lock_node node;
+
+	lt_lock_read(lock, &node);
+	copy_addresses(entry, count, place);
+	lt_lock_read_end(lock, &node);
+}
+
+/* Under the lock only if a writer is, or comes, inside. */
+static void read_by_look(struct lt_lock *lock, const uint32_t *entry, uint32_t count, uint32_t *place)
+{
+	struct lt_lock_node node;
+	bool whole = lt_lock_look(lock, &node);
+
+	if (whole) {
+		for (uint32_t i = 0; i < count; i++)
+			place[i] = lt_glance(&entry[i]) & L2P_ADDRESS_MASK;
+		whole = lt_lock_looked(lock, &node);
+	}
+	if (!whole)
+		read_locked(lock, entry, count, place);
+}
+
+/* argument: first entry, output, number. */
+static void look_up_section(const uint64_t *argument)
+{
+	copy_addresses((const uint32_t *)(uintptr_t)argument[0], (uint32_t)argument[2], (uint32_t *)(uintptr_t)argument[1]);
+}
+
+static uint32_t flat_read_combined(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset,
+				   uint32_t count, ppa_t *ppa)
+{
+	(void)req;
+	flat_want(self->ftl, zone, offset, count);
+	lt_lock_run(l2p_lock_of(self->ftl, zone), look_up_section, (uintptr_t)entry_of(self->ftl->l2p, zone, offset), (uintptr_t)ppa, count,
+		    0);
+	return count;
+}
+
 static uint32_t flat_read(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset, uint32_t count,
 			  ppa_t *ppa)
 {
 	uint32_t *entry = entry_of(self->ftl->l2p, zone, offset);
 	struct lt_lock *lock = l2p_lock_of(self->ftl, zone);
-	struct lt_lock_node node;
 
 	(void)req;
 	flat_want(self->ftl, zone, offset, count);
-	lt_lock_read(lock, &node);
-	for (uint32_t i = 0; i < count; i++)
-		ppa[i] = entry[i] & L2P_ADDRESS_MASK;
-	lt_lock_read_end(lock, &node);
+	read_locked(lock, entry, count, ppa);
 	return count;
+}
+
+static uint32_t flat_read_by_look(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset,
+				  uint32_t count, ppa_t *ppa)
+{
+	(void)req;
+	flat_want(self->ftl, zone, offset, count);
+	read_by_look(l2p_lock_of(self->ftl, zone), entry_of(self->ftl->l2p, zone, offset), count, ppa);
+	return count;
+}
+
+/* The zone's lock is held by whoever reads or changes entries of a sequential zone: they need no other one. */
+static uint32_t flat_read_unlocked(struct ftl_worker *self, struct ftl_request *req, const struct zone *zone, uint32_t offset,
+				   uint32_t count, ppa_t *ppa)
+{
+	const uint32_t *entry = entry_of(self->ftl->l2p, zone, offset);
+
+	(void)req;
+	flat_want(self->ftl, zone, offset, count);
+	copy_addresses(entry, count, ppa);
+	return count;
+}
+
+/* argument: first entry, number, first value, step. */
+static void replace_section(const uint64_t *argument)
+{
+	uint32_t *entry = (uint32_t *)(uintptr_t)argument[0];
+
+	for (uint32_t i = 0; i < argument[1]; i++)
+		entry[i] = (uint32_t)(argument[2] + i * argument[3]);
+}
+
+static __attribute__((noinline)) void replace_combined(struct lt_lock *lock, uint32_t *entry, uint32_t count, uint32_t value, uint32_t step)
+{
+	for (uint32_t part; count; entry += part, value += part * step, count -= part) {
+		part = count < L2P_PIECE ? count : L2P_PIECE;
+		lt_lock_run(lock, replace_section, (uintptr_t)entry, part, value, step);
+	}
 }
 
 /* In pieces, so that the lock is never held for long: the callers own the zone. */
@@ -125,6 +214,10 @@ static void replace_run(struct ftl *ftl, const struct zone *zone, uint32_t offse
 {
 	struct lt_lock *lock = l2p_lock_of(ftl, zone);
 
+	if (lt_lock_combines(lock)) {
+		replace_combined(lock, entry_of(ftl->l2p, zone, offset), count, value, step);
+		return;
+	}
 	while (count) {
 		uint32_t *entry = entry_of(ftl->l2p, zone, offset);
 		uint32_t part = count < L2P_PIECE ? count : L2P_PIECE;
@@ -249,35 +342,57 @@ static const struct zone *zone_of_lba(struct ftl *ftl, uint64_t lba, uint32_t **
 	return zone;
 }
 
-/* Lock held. */
-static void replace_place(struct ftl *ftl, uint32_t *entry, uint32_t place)
+/* Lock held. unlocked: others read the entry without it. */
+static inline void replace_place(struct ftl *ftl, uint32_t *entry, uint32_t place, bool unlocked)
 {
 	uint32_t old = *entry & L2P_ADDRESS_MASK;
 
-	*entry = place;
+	if (unlocked)
+		lt_store32(entry, place);
+	else
+		lt_put(entry, place);
 	if (old != L2P_UNMAPPED)
 		place_invalidate(ftl, old, UINT64_MAX);
 }
 
-static void flat_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+static inline __attribute__((always_inline)) void map_places(struct ftl *ftl, uint64_t lba, uint32_t *entry, uint32_t count, uint32_t to,
+							     struct hz_oob *oob, bool unlocked)
+{
+	uint64_t sequence;
+
+	trims_written(ftl, lba, count);
+	sequence = sequence_take(ftl, count);
+	for (uint32_t i = 0; i < count; i++) {
+		oob[i].sequence = sequence + i;
+		replace_place(ftl, &entry[i], to + i, unlocked);
+	}
+}
+
+static inline __attribute__((always_inline)) void conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to,
+							   struct hz_oob *oob, bool unlocked)
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t *entry;
 	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
 	struct lt_lock_node node;
-	uint64_t sequence;
 
 	lt_lock_acquire(lock, &node);
-	trims_written(ftl, lba, count);
-	sequence = sequence_take(ftl, count);
-	for (uint32_t i = 0; i < count; i++) {
-		oob[i].sequence = sequence + i;
-		replace_place(ftl, &entry[i], to + i);
-	}
+	map_places(ftl, lba, entry, count, to, oob, unlocked);
 	lt_lock_release(lock, &node);
 }
 
-static bool flat_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+static void flat_conv_map(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+{
+	conv_map(self, lba, count, to, oob, false);
+}
+
+static void flat_conv_map_unlocked(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+{
+	conv_map(self, lba, count, to, oob, true);
+}
+
+static inline __attribute__((always_inline)) bool conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to,
+							    struct hz_oob *oob, bool unlocked)
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t *entry;
@@ -289,10 +404,38 @@ static bool flat_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from,
 	here = (*entry & L2P_ADDRESS_MASK) == from;
 	if (here) {
 		oob->sequence = sequence_take(ftl, 1);
-		replace_place(ftl, entry, to);
+		replace_place(ftl, entry, to, unlocked);
 	}
 	lt_lock_release(lock, &node);
 	return here;
+}
+
+/* argument: FTL, LBA, number and first place, OOB records. */
+static void map_section(const uint64_t *argument)
+{
+	struct ftl *ftl = (struct ftl *)(uintptr_t)argument[0];
+	uint64_t lba = argument[1];
+	uint32_t *entry, count = (uint32_t)(argument[2] >> 32), to = (uint32_t)argument[2];
+
+	zone_of_lba(ftl, lba, &entry);
+	map_places(ftl, lba, entry, count, to, (struct hz_oob *)(uintptr_t)argument[3], false);
+}
+
+static void flat_conv_map_combined(struct ftl_worker *self, uint64_t lba, uint32_t count, uint32_t to, struct hz_oob *oob)
+{
+	struct lt_lock *lock = l2p_lock_of(self->ftl, zone_at(self->ftl, lba));
+
+	lt_lock_run(lock, map_section, (uintptr_t)self->ftl, lba, (uint64_t)count << 32 | to, (uintptr_t)oob);
+}
+
+static bool flat_conv_move(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+{
+	return conv_move(self, lba, from, to, oob, false);
+}
+
+static bool flat_conv_move_unlocked(struct ftl_worker *self, uint64_t lba, uint32_t from, uint32_t to, struct hz_oob *oob)
+{
+	return conv_move(self, lba, from, to, oob, true);
 }
 
 static bool flat_conv_admits(struct ftl_worker *self, struct ftl_request *req)
@@ -303,7 +446,7 @@ static bool flat_conv_admits(struct ftl_worker *self, struct ftl_request *req)
 }
 
 /* An unmapped LBA was never written, or its trim is set already. */
-static uint32_t flat_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count)
+static inline __attribute__((always_inline)) uint32_t conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count, bool unlocked)
 {
 	struct ftl *ftl = self->ftl;
 	uint32_t *entry, unmapped = 0;
@@ -314,7 +457,7 @@ static uint32_t flat_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t 
 	for (uint32_t i = 0; i < count; i++) {
 		if ((entry[i] & L2P_ADDRESS_MASK) == L2P_UNMAPPED)
 			continue;
-		replace_place(ftl, &entry[i], L2P_UNMAPPED);
+		replace_place(ftl, &entry[i], L2P_UNMAPPED, unlocked);
 		trims_set(ftl, lba + i, 1);
 		unmapped++;
 	}
@@ -322,17 +465,52 @@ static uint32_t flat_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t 
 	return unmapped;
 }
 
+static uint32_t flat_conv_unmap(struct ftl_worker *self, uint64_t lba, uint32_t count) { return conv_unmap(self, lba, count, false); }
+
+static uint32_t flat_conv_unmap_unlocked(struct ftl_worker *self, uint64_t lba, uint32_t count)
+{
+	return conv_unmap(self, lba, count, true);
+}
+
 static uint32_t flat_conv_read(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
 {
 	uint32_t *entry;
 	struct lt_lock *lock = l2p_lock_of(self->ftl, zone_of_lba(self->ftl, lba, &entry));
-	struct lt_lock_node node;
 
 	(void)req;
-	lt_lock_read(lock, &node);
+	read_locked(lock, entry, count, place);
+	return count;
+}
+
+static uint32_t flat_conv_read_by_look(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+{
+	uint32_t *entry;
+	struct lt_lock *lock = l2p_lock_of(self->ftl, zone_of_lba(self->ftl, lba, &entry));
+
+	(void)req;
+	read_by_look(lock, entry, count, place);
+	return count;
+}
+
+static uint32_t flat_conv_read_combined(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+{
+	uint32_t *entry;
+	struct lt_lock *lock = l2p_lock_of(self->ftl, zone_of_lba(self->ftl, lba, &entry));
+
+	(void)req;
+	lt_lock_run(lock, look_up_section, (uintptr_t)entry, (uintptr_t)place, count, 0);
+	return count;
+}
+
+/* Each entry for itself: a reader compares each place with the reverse map, and the device promises no more than single sectors. */
+static uint32_t flat_conv_read_unlocked(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+{
+	uint32_t *entry;
+
+	(void)req;
+	zone_of_lba(self->ftl, lba, &entry);
 	for (uint32_t i = 0; i < count; i++)
-		place[i] = entry[i] & L2P_ADDRESS_MASK;
-	lt_lock_read_end(lock, &node);
+		place[i] = lt_load32(&entry[i]) & L2P_ADDRESS_MASK;
 	return count;
 }
 
@@ -340,12 +518,26 @@ static uint32_t flat_conv_hint(struct ftl *ftl, uint64_t lba)
 {
 	uint32_t *entry, place;
 	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
-	struct lt_lock_node node;
 
-	lt_lock_read(lock, &node);
-	place = *entry & L2P_ADDRESS_MASK;
-	lt_lock_read_end(lock, &node);
+	read_locked(lock, entry, 1, &place);
 	return place;
+}
+
+static uint32_t flat_conv_hint_by_look(struct ftl *ftl, uint64_t lba)
+{
+	uint32_t *entry, place;
+	struct lt_lock *lock = l2p_lock_of(ftl, zone_of_lba(ftl, lba, &entry));
+
+	read_by_look(lock, entry, 1, &place);
+	return place;
+}
+
+static uint32_t flat_conv_hint_unlocked(struct ftl *ftl, uint64_t lba)
+{
+	uint32_t *entry;
+
+	zone_of_lba(ftl, lba, &entry);
+	return lt_load32(entry) & L2P_ADDRESS_MASK;
 }
 
 static uint32_t flat_conv_peek(struct ftl *ftl, uint64_t lba)
@@ -452,3 +644,32 @@ const struct l2p_conv_ops l2p_flat_conv = {
 	.scan_end = flat_scan_end,
 	.stale = flat_stale,
 };
+
+static void flat_choose_lookups(struct ftl *ftl, struct arena *arena)
+{
+	bool unlocked = ftl->cfg->l2p_lookups == HZ_LOOKUPS_UNLOCKED, combined = !unlocked && lt_lock_combines(&ftl->l2p->shard[0]);
+	struct l2p *l2p = ftl->l2p;
+	struct flat_interfaces *chosen;
+
+	if (!unlocked && !combined && !lt_lock_has_looks(&l2p->shard[0]))
+		return;
+	chosen = arena_alloc(arena, 1, sizeof(*chosen), "map");
+	*chosen = (struct flat_interfaces){ l2p_flat, l2p_flat_staged, l2p_flat_conv };
+	chosen->ops.read = chosen->staged.read = unlocked ? flat_read_unlocked : combined ? flat_read_combined : flat_read_by_look;
+	chosen->conv.read = unlocked ? flat_conv_read_unlocked : combined ? flat_conv_read_combined : flat_conv_read_by_look;
+	if (combined)
+		chosen->conv.map = flat_conv_map_combined;
+	else
+		chosen->conv.hint = flat_conv_hint_by_look;
+	if (unlocked) {
+		chosen->conv.map = flat_conv_map_unlocked;
+		chosen->conv.move = flat_conv_move_unlocked;
+		chosen->conv.unmap = flat_conv_unmap_unlocked;
+		chosen->conv.hint = flat_conv_hint_unlocked;
+	}
+	l2p->conv = &chosen->conv;
+	if (l2p->sectors) /* sequential zones have no entries here */
+		return;
+	l2p->ops = &chosen->ops;
+	l2p->staged = &chosen->staged;
+}

@@ -17,24 +17,33 @@ static uint32_t power_of_two_up_to(uint32_t value)
 
 static bool of_zones(const struct ftl *ftl) { return ftl->cfg->l2p_kind == HZ_L2P_KIND_ZONE; }
 
-/* Zone: none. Flat: one per zone. Cached: each shard has a cache of its own, so by default a small cache has few shards. */
-static uint32_t shards_for(const struct ftl *ftl)
+/* Flat: one per zone. Cached: each shard has a cache of its own, so by default a small cache has few shards. */
+static uint32_t shards_for(const struct ftl *ftl, uint32_t zones)
 {
 	uint32_t entries = ftl->cfg->l2p_cache_bytes / HZ_MAP_ENTRY_BYTES, usual = entries / L2P_CACHE_USUAL_SHARD;
 	uint32_t wanted = ftl->cfg->l2p_shards ? ftl->cfg->l2p_shards : usual > L2P_CACHE_FEW_SHARDS ? usual : L2P_CACHE_FEW_SHARDS;
 
 	if (!in_flash(ftl))
-		return of_zones(ftl) ? 0 : ftl->zone_count;
+		return zones;
 	wanted = min_u32(wanted, min_u32(HZ_MAX_L2P_SHARDS, entries / L2P_CACHE_SMALLEST_SHARD));
-	return power_of_two_up_to(min_u32(wanted, ftl->zone_count));
+	return power_of_two_up_to(min_u32(wanted, zones));
 }
 
 static void choose(const struct ftl *ftl, struct l2p *l2p)
 {
-	l2p->ops = in_flash(ftl) ? &l2p_cached : of_zones(ftl) ? &l2p_zone : &l2p_flat;
-	if (!of_zones(ftl)) {
-		l2p->staged = in_flash(ftl) ? &l2p_cached_staged : &l2p_flat_staged;
+	const struct l2p_ops *sectors = in_flash(ftl) ? &l2p_cached : &l2p_flat;
+
+	l2p->zones = hz_zones_of_sectors(ftl->cfg, &ftl->shape);
+	if (l2p->zones)
 		l2p->conv = in_flash(ftl) ? &l2p_cached_conv : &l2p_flat_conv;
+	if (!of_zones(ftl)) {
+		l2p->ops = sectors;
+		l2p->staged = in_flash(ftl) ? &l2p_cached_staged : &l2p_flat_staged;
+	} else if (l2p->zones) {
+		l2p->ops = &l2p_both;
+		l2p->sectors = sectors;
+	} else {
+		l2p->ops = &l2p_zone;
 	}
 }
 
@@ -44,7 +53,7 @@ void l2p_init(struct ftl *ftl, struct arena *arena)
 
 	ftl->l2p = l2p;
 	choose(ftl, l2p);
-	l2p->shards = shards_for(ftl);
+	l2p->shards = shards_for(ftl, l2p->zones);
 	l2p_shards_deal(ftl, l2p->shards);
 	l2p->shard = arena_alloc(arena, l2p->shards, sizeof(*l2p->shard), "mapping table locks");
 	for (uint32_t i = 0; i < l2p->shards; i++)
@@ -208,11 +217,11 @@ uint64_t l2p_conv_stale(struct ftl *ftl) { return ftl->l2p->conv->stale(ftl); }
  * highest bits of the product are the best. */
 static uint32_t spread(uint32_t zone, uint32_t shards) { return (uint32_t)((uint64_t)(zone * 0x9e3779b1u) * shards >> 32); }
 
-/* One shard per zone, or a few. */
+/* One shard per zone, or a few. Zones without entries of sectors use none. */
 void l2p_shards_deal(struct ftl *ftl, uint32_t shards)
 {
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
-		ftl->zones[z].map_shard = shards == ftl->zone_count ? z : spread(z, shards);
+		ftl->zones[z].map_shard = shards == ftl->l2p->zones ? z : spread(z, shards);
 }
 
 /* A pool of numbers, as bits of shared words. */

@@ -9,7 +9,11 @@
  * places, in this order: among the changes not yet in a table page (flash_log.h), in the cache (flash_cache.h), and in the table page,
  * by a flash read. The address of the table page is in RAM, or itself on flash (flash_directory.h).
  *
- * The latter two are protected by locks of class L2P, each for a shard of the zones. Under one of them only class SLC may be taken. */
+ * A device has one of them, or two: a map of zones for sequential zones, and one of the others for conventional zones. The latter then
+ * has no memory for sequential zones (l2p.zones).
+ *
+ * Locks of class L2P protect the flat map and the map on flash, each a shard of the zones; look-ups in the flat map may do without
+ * (`l2p.lookups`, kind `seq`). Under one of these locks only class SLC may be taken. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FTL_MAP_L2P_H
 #define FTL_MAP_L2P_H
@@ -26,7 +30,7 @@
 
 /* Shards of the map: each has a lock (class L2P). Under it only class SLC may be taken. */
 
-/* Set the number of shards, and each zone's shard (zone.map_shard). */
+/* Sets each zone's shard (zone.map_shard), of that many; after l2p.zones. */
 void l2p_shards_deal(struct ftl *ftl, uint32_t shards);
 
 enum {
@@ -92,10 +96,12 @@ struct l2p_conv_ops {
 
 struct l2p {
 	const struct l2p_ops *ops;
+	const struct l2p_ops *sectors;       /* with a map of zones: of conventional zones; else NULL */
 	const struct l2p_staged_ops *staged; /* NULL: all staged sectors are in lists */
 	const struct l2p_conv_ops *conv;     /* NULL: the device has no conventional zones */
 	struct lt_lock *shard;
-	uint32_t shards; /* zone: none; flat: the number of zones; cached: a power of two */
+	uint32_t zones;  /* with an entry for each sector, from the first one on: all; with a map of zones the conventional ones */
+	uint32_t shards; /* zone: none; flat: `zones`; cached: a power of two */
 	struct zone_staged zone_staged;
 	/* zone */
 	struct zone_place *zone;

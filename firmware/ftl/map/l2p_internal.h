@@ -37,10 +37,10 @@ extern const struct l2p_conv_ops l2p_cached_conv;
  * in SLC or in a write buffer. Such a map has no entries of single sectors, so addresses of staged ones are in lists (zone_map.h). A
  * moving zone is read at its old place until all of it is at the new one.
  *
- * Zones must be in one piece: no patches, and no conventional zones, since their sectors are anywhere. An entry is read under its zone's
- * lock; it changes through the zone mapping log (zone_map.h). */
+ * Zones must be in one piece, without patches. An entry is read under its zone's lock; it changes through the zone mapping log
+ * (zone_map.h). Sectors of conventional zones are anywhere, so these zones have a map of sectors next to it (l2p.sectors). */
 
-extern const struct l2p_ops l2p_zone;
+extern const struct l2p_ops l2p_zone, l2p_both;
 /* l2p_ops.knows of a map whose mount uses no sequence numbers. */
 bool l2p_knows_nothing(const struct ftl *ftl, const struct zone *zone, uint32_t superblock, uint64_t sequence);
 

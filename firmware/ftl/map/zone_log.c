@@ -77,7 +77,7 @@ static void replace_page(struct ftl_worker *self, struct zone_log *log, ppa_t pp
 	ppa_t old = log->ppa[log->writing];
 
 	log->ppa[log->writing] = ppa;
-	slc_validate(self->ftl, ppa, 1, slc_map_tag(log->writing));
+	slc_validate(self->ftl, ppa, 1, log->tag - log->writing);
 	if (old != PPA_NONE)
 		slc_invalidate(self, &old, 1);
 }
@@ -203,7 +203,7 @@ void zone_log_replay(struct ftl *ftl)
 			log->ppa[page] = PPA_NONE;
 		if (!page_read(ftl, page))
 			continue;
-		slc_validate(ftl, log->ppa[page], 1, slc_map_tag(page));
+		slc_validate(ftl, log->ppa[page], 1, log->tag - page);
 		if (page < log->tables) {
 			replay_table(ftl, page);
 		} else {
@@ -223,7 +223,7 @@ bool zone_log_knows(const struct ftl *ftl, const struct zone *zone, uint32_t sup
 
 /* --- owner of its sectors --- */
 
-static bool page_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return log_of(ftl)->ppa[slc_map_tag(0) - tag] == ppa; }
+static bool page_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return log_of(ftl)->ppa[log_of(ftl)->tag - tag] == ppa; }
 
 static void page_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t to)
 {
@@ -232,7 +232,7 @@ static void page_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t 
 
 	lt_lock_acquire(&log_of(ftl)->lock, &node);
 	if (page_lies_at(ftl, tag, from)) {
-		log_of(ftl)->ppa[slc_map_tag(0) - tag] = to;
+		log_of(ftl)->ppa[log_of(ftl)->tag - tag] = to;
 		slc_move(ftl, from, to);
 	}
 	lt_lock_release(&log_of(ftl)->lock, &node);
@@ -256,7 +256,8 @@ void zone_log_init(struct ftl *ftl, struct arena *arena)
 {
 	struct zone_log *log = log_of(ftl);
 
-	lt_lock_init(&log->lock, HZ_LC_L2P, ftl->l2p->shards + 1);
+	lt_lock_init(&log->lock, HZ_LC_L2P, ftl->l2p->shards + (ftl->cfg->l2p_cache_bytes ? 4 : 1));
+	log->tag = slc_map_tag(ftl->l2p->table.all);
 	log->tables = hz_zone_map_pages(&ftl->shape);
 	log->change = arena_alloc(arena, HZ_ZONE_CHANGES_PER_PAGE, sizeof(*log->change), "zone mapping log");
 	log->ppa = arena_alloc(arena, pages_of(log), sizeof(*log->ppa), "pages of the zone mapping log");
@@ -265,7 +266,7 @@ void zone_log_init(struct ftl *ftl, struct arena *arena)
 	for (uint32_t i = 0; i < pages_of(log); i++)
 		log->ppa[i] = PPA_NONE;
 	write_make(ftl, arena, log);
-	slc_own(ftl->slc, SLC_OWNS_MAP,
+	slc_own(ftl->slc, SLC_OWNS_ZONE_LOG,
 		(struct slc_owner){
-			.first = slc_map_tag(pages_of(log) - 1), .last = slc_map_tag(0), .moved = page_moved, .lies_at = page_lies_at });
+			.first = log->tag - (pages_of(log) - 1), .last = log->tag, .moved = page_moved, .lies_at = page_lies_at });
 }

@@ -95,7 +95,7 @@ static const char *zone_map_check(struct ftl *ftl, const struct zone *zone)
 	return NULL;
 }
 
-/* Functions of conventional zones are missing: there are none. Those of staged sectors are zone_map.c's. */
+/* Staged sectors are in lists (below). */
 const struct l2p_ops l2p_zone = {
 	.init = zone_map_init,
 	.read = zone_read,
@@ -110,6 +110,61 @@ const struct l2p_ops l2p_zone = {
 	.knows = zone_log_knows,
 	.mounted = zone_mounted,
 	.check = zone_map_check,
+};
+
+/* The map as a table of zones, next to a map of the sectors of conventional zones (l2p.sectors). Only backing zones use the latter's log. */
+
+static void both_init(struct ftl *ftl, struct arena *arena)
+{
+	ftl->l2p->sectors->init(ftl, arena);
+	zone_map_init(ftl, arena);
+}
+
+static bool both_room(struct ftl_worker *self, struct zone *zone)
+{
+	return !zone_is_backing(zone) || self->ftl->l2p->sectors->room(self, zone);
+}
+
+static bool both_settled(struct ftl_worker *self, struct ftl_request *req) { return self->ftl->l2p->sectors->settled(self, req); }
+
+static void both_found(struct ftl *ftl, const struct hz_oob *oob, ppa_t ppa)
+{
+	zone_log_found(ftl, oob, ppa);
+	ftl->l2p->sectors->found(ftl, oob, ppa);
+}
+
+static void both_replay(struct ftl *ftl)
+{
+	zone_log_replay(ftl);
+	ftl->l2p->sectors->replay(ftl);
+}
+
+static bool both_knows(const struct ftl *ftl, const struct zone *zone, uint32_t superblock, uint64_t sequence)
+{
+	return !zone_is_backing(zone) && zone_log_knows(ftl, zone, superblock, sequence);
+}
+
+static const char *both_check(struct ftl *ftl, const struct zone *zone)
+{
+	const char *error = zone_map_check(ftl, zone);
+
+	return error || (zone && zone->index >= ftl->l2p->zones) ? error : ftl->l2p->sectors->check(ftl, zone);
+}
+
+const struct l2p_ops l2p_both = {
+	.init = both_init,
+	.read = zone_read,
+	.map_run = zone_map_run,
+	.remap_run = zone_remap_run,
+	.moved = zone_moved,
+	.unmap = zone_unmap,
+	.room = both_room,
+	.settled = both_settled,
+	.found = both_found,
+	.replay = both_replay,
+	.knows = both_knows,
+	.mounted = zone_mounted,
+	.check = both_check,
 };
 
 /* Staged sectors in lists: taken and given back. */
@@ -186,21 +241,23 @@ void zone_staged_mounted(struct ftl *ftl, const struct zone *zone)
 		zone_staged_put(ftl, zone, o, 1, zone_staged(zone, o) & L2P_ADDRESS_MASK);
 }
 
-/* Upper bound on backing zones with staged sectors: one per write frontier, plus full zones that still own a buffer. */
+/* Upper bound on zones with staged sectors. Sequential ones: active, and without entries of sectors. Backing ones: one per write frontier,
+ * plus full zones that still own a buffer. */
 static uint32_t most_active(const struct ftl *ftl)
 {
-	if (ftl->cfg->l2p_kind != HZ_L2P_KIND_ZONE)
-		return ftl->cfg->conventional_buffers + frontier_first(ftl->cfg, STREAM_COLLECT) + 1;
-	return ftl->cfg->max_active ? ftl->cfg->max_active : ftl->zone_count;
+	uint32_t sequential = ftl->zone_count - ftl->l2p->zones, backing = 0;
+
+	if (ftl->shape.backing_zones)
+		backing = ftl->cfg->conventional_buffers + frontier_first(ftl->cfg, STREAM_COLLECT) + 1;
+	return (ftl->cfg->max_active ? min_u32(ftl->cfg->max_active, sequential) : sequential) + backing;
 }
 
 void zone_staged_init(struct ftl *ftl, struct arena *arena)
 {
 	struct zone_staged *staged = &ftl->l2p->zone_staged;
-	bool all = ftl->cfg->l2p_kind == HZ_L2P_KIND_ZONE;
 
-	staged->first = all ? 0 : ftl->zone_count;
-	staged->zones = all ? ftl->zone_count : ftl->shape.backing_zones;
+	staged->first = ftl->l2p->zones;
+	staged->zones = ftl->all_zones - staged->first;
 	staged->lists = min_u32(2 * most_active(ftl), staged->zones);
 	staged->words = (staged->lists + L2P_WORD_BITS - 1) / L2P_WORD_BITS;
 	staged->place = arena_alloc(arena, (size_t)staged->lists * ftl->ring_sectors, sizeof(ppa_t), "staged sectors of zones");

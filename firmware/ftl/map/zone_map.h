@@ -15,8 +15,8 @@
  * superblock, and the superblock's first sector is older than they are, no more of it is read: it has not been erased since. So no order
  * between log, erase and move is needed, and a lost or never written page only costs reads.
  *
- * zone_log.lock (class L2P, index: number of map shards + 1): log and pages; entries of the table change under it and their zone's lock,
- * and are read under either. SLC is taken under it. One program at a time. */
+ * zone_log.lock (class L2P, index: number of map shards + 1, or + 4 next to an L2P log): log and pages; entries of the table change under
+ * it and their zone's lock, and are read under either. SLC is taken under it. One program at a time. */
 
 struct arena;
 
@@ -43,6 +43,7 @@ struct zone_log {
 	uint32_t changes;
 	bool overflow;      /* there were more: only a checkpoint has them all */
 	bool busy, lost;    /* lost: the SLC log is worn out; nothing is logged any more */
+	uint32_t tag;       /* of page 0 in SLC; those of later pages are lower */
 	uint32_t tables;    /* pages of the table; log pages follow them */
 	uint32_t next;      /* next log page to write */
 	uint32_t writing;   /* page under way */
@@ -65,8 +66,8 @@ void zone_log_replay(struct ftl *ftl);
 /* True if the zone was complete in this superblock; one of its sectors has that number. Until l2p_mounted. */
 bool zone_log_knows(const struct ftl *ftl, const struct zone *zone, uint32_t superblock, uint64_t sequence);
 
-/* Staged sectors of zones without map entries for single sectors: of all zones with a map of zones; of backing zones, since their map
- * has places and no addresses. Their addresses are in lists, by slots of a write buffer. A zone has a list from its first staged sector
+/* Staged sectors of zones without map entries for single sectors: of sequential zones with a map of zones; of backing zones, since their
+ * map has places and no addresses. Their addresses are in lists, by slots of a write buffer. A zone has a list from its first staged sector
  * until all are placed, so there are lists for twice as many zones as may be active: full ones may not be placed yet, and a power cut
  * may leave backing zones that no stream resumes. A sector in no list is found by the reverse map of the SLC log, which is slow and
  * rare: sectors of a zone that got no list, or that is unwritable and keeps its staged sectors for good.
@@ -76,7 +77,7 @@ bool zone_log_knows(const struct ftl *ftl, const struct zone *zone, uint32_t sup
 #define ZONE_STAGED_NONE UINT32_MAX
 
 struct zone_staged {
-	uint32_t first, zones; /* zones that may have lists: `zones` from `first` on */
+	uint32_t first, zones; /* zones that may have lists: `zones` from `first` on; backing zones follow sequential ones */
 	uint32_t lists, words;
 	ppa_t *place;      /* list * slots of a write buffer + slot; PPA_NONE: not known here */
 	uint32_t *of_zone; /* by number - first: its list, or ZONE_STAGED_NONE */

@@ -24,8 +24,8 @@ void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t uni
 	mount->planes = flash_planes_of(ftl->map, superblock);
 	mount->erasing = mount->bad = mount->used = false;
 	mount->erases = 0;
-	for (uint32_t c = 0; c < mount->planes; c++) {
-		const struct hz_nand_block *block = tsu_block_now(ftl->tsu, ppa_make(ftl->map, superblock, c * unit));
+	for (uint32_t c = 0; c < flash_blocks_of(ftl->map, superblock); c++) {
+		const struct hz_nand_block *block = tsu_block_now(ftl->tsu, flash_block_of(ftl->map, superblock, c, unit));
 
 		mount->rows[c] = block->write_sector / unit;
 		mount->done[c] = min_u32(block->ended, block->write_sector) / unit;

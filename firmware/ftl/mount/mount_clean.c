@@ -69,6 +69,8 @@ static void take_part(struct mount *mount, uint32_t zone, const struct part *par
 	mount->hole[zone] = false;
 	for (uint32_t c = 0; c < mount->planes; c++)
 		mount->hole[zone] |= mount->rows[c] > mount_rows_for(mount, part, sectors, c);
+	if (mount->ftl->cfg->rain)
+		mount->hole[zone] |= mount_parity_ahead(mount, mount_rows_for(mount, part, sectors, mount->planes - 1));
 }
 
 static void take_zone(struct mount *mount, struct zone *zone)

@@ -31,7 +31,7 @@ struct mount {
 	bool at_rest;              /* nothing was programmed or erased since all zones were recorded */
 	struct hz_oob *oob;        /* one unit */
 	uint32_t planes;           /* of the present superblock */
-	uint32_t *rows, *done;     /* by column of it: units programmed in its block; … with their programs ended */
+	uint32_t *rows, *done;     /* by column of it, those of its parity last: units programmed in its block; … with ended programs */
 	bool erasing, bad, used;   /* of it */
 	uint32_t erases;           /* of its most worn block */
 	struct table_found *table; /* by table page */
@@ -74,6 +74,8 @@ struct part mount_patch(const struct ftl *ftl, uint32_t superblock);
 void mount_look_at_blocks(struct mount *mount, uint32_t superblock, uint32_t unit);
 /* Units of a part's first `sectors` sectors in this column of the present superblock. */
 uint32_t mount_rows_for(const struct mount *mount, const struct part *part, uint32_t sectors, uint32_t column);
+/* With rain, of the present superblock: the parity of this row or of a later one is programmed. */
+bool mount_parity_ahead(const struct mount *mount, uint32_t row);
 /* The image is not as written by this firmware: a sentence in ftl->text. number: UINT32_MAX = none. */
 const char *mount_damaged(struct mount *mount, const char *what, uint32_t number, const char *why);
 /* Written since the zone's last reset? */

@@ -115,6 +115,43 @@ static void note_number(struct mount *mount, const struct zone *zone, const stru
 	}
 }
 
+/* Of a superblock with rain: is the parity of the row programmed? */
+static bool parity_there(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t row)
+{
+	const struct flash_map *map = mount->ftl->map;
+
+	for (uint32_t k = 0; k < map->shape.parity_planes; k++) {
+		uint32_t last = (row * map->shape.parity_planes + k + 1) * part->unit - 1;
+		struct hz_oob *oob = &mount->oob[0];
+
+		if (mount->rows[mount->planes + k] <= row)
+			return false;
+		if (mount->done[mount->planes + k] > row)
+			continue;
+		tsu_records_now(mount->ftl->tsu, ppa_make(map, flash_parity_of(map, part->superblock), last), 1, false, oob);
+		if ((oob->kind != HZ_OOB_PARITY && oob->kind != HZ_OOB_PAD) || !mount_alive(mount, zone, oob))
+			return false;
+	}
+	return true;
+}
+
+/* The last unit of a row, or of the zone, is placed when the row's parity is programmed, too. */
+static bool lacks_parity(struct mount *mount, const struct zone *zone, const struct part *part, uint32_t row, uint32_t column,
+			 uint32_t data, uint32_t end)
+{
+	bool last = column + 1 == mount->planes || data < part->unit || part->base + end >= zone->capacity;
+
+	return mount->ftl->cfg->rain && last && !parity_there(mount, zone, part, row);
+}
+
+bool mount_parity_ahead(const struct mount *mount, uint32_t row)
+{
+	for (uint32_t k = 0; k < mount->ftl->shape.parity_planes; k++)
+		if (mount->rows[mount->planes + k] > row)
+			return true;
+	return false;
+}
+
 /* Recorded sectors exist too, even without any record left. */
 static struct reach reach_of(struct mount *mount, const struct zone *zone, const struct part *part)
 {
@@ -132,6 +169,8 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 			data = recorded - reach.sectors; /* the rest was padding */
 		if (unit == UNIT_TORN)                   /* … also beyond the zone's end */
 			data = min_u32(data, zone->capacity - part->base - reach.sectors);
+		if (reach.sectors + data > recorded && lacks_parity(mount, zone, part, row, column, data, reach.sectors + data))
+			break;
 		there |= unit == UNIT_THERE;
 		reach.lost += unit == UNIT_TORN;
 		reach.padded = data < part->unit;
@@ -143,6 +182,8 @@ static struct reach reach_of(struct mount *mount, const struct zone *zone, const
 		note_number(mount, zone, part, first * part->unit);
 	for (uint32_t c = 0; c < planes && !reach.padded; c++)
 		reach.hole |= mount->rows[c] > row + (c < column);
+	if (mount->ftl->cfg->rain && !reach.padded && reach.sectors < zone->capacity)
+		reach.hole |= mount_parity_ahead(mount, row);
 	return reach;
 }
 

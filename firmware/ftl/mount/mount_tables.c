@@ -24,14 +24,14 @@ static void mount_note_age(struct mount *mount, const struct hz_oob *oob, ppa_t 
 		block->youngest = block->opened = oob->sequence;
 }
 
-/* Keep two readable copies of the highest number; the collector may have left more. */
-static void note_copy(struct table_page *page, struct table_found *found, uint64_t sequence, ppa_t ppa)
+/* Keep two readable copies of the highest number, with rain on two dies; the collector, or table_page_spread, may have left more. */
+static void note_copy(const struct ftl *ftl, struct table_page *page, struct table_found *found, uint64_t sequence, ppa_t ppa)
 {
 	if (sequence > found->readable) {
 		found->readable = sequence;
 		page->ppa[0] = ppa;
 		page->ppa[1] = PPA_NONE;
-	} else if (sequence == found->readable && page->ppa[1] == PPA_NONE) {
+	} else if (sequence == found->readable && (page->ppa[1] == PPA_NONE || zone_table_on_one_die(ftl, page))) {
 		page->ppa[1] = ppa;
 	}
 }
@@ -47,7 +47,7 @@ static void note_zone_table(struct mount *mount, const struct hz_oob *oob, ppa_t
 	if (table->number < oob->generation)
 		table->number = oob->generation;
 	if (!(oob->flags & HZ_OOB_LOST))
-		note_copy(&table->page[oob->lpa], &mount->table[oob->lpa], oob->sequence, ppa);
+		note_copy(mount->ftl, &table->page[oob->lpa], &mount->table[oob->lpa], oob->sequence, ppa);
 }
 
 /* Staged sectors of zones wait until their records are known. */

@@ -11,8 +11,10 @@
 
 struct arena;
 
-enum place_stream { STREAM_COLD, STREAM_HOT, STREAM_COLLECT, PLACE_STREAMS };
-/* Write frontiers: `conventional.frontiers` of each stream of host writes, each in a backing zone of its own, and one of the collector. */
+/* STREAM_HANDLES: of reclaim unit handle 1, then those of the others. Handle 0, and what names none, is STREAM_COLD. */
+enum place_stream { STREAM_COLD, STREAM_HOT, STREAM_COLLECT, STREAM_HANDLES, PLACE_STREAMS = STREAM_HANDLES + HZ_MAX_HANDLES - 1 };
+/* Write frontiers: `conventional.frontiers` of each stream of host writes, or one of each handle, each in a backing zone of its own, and
+ * one of the collector. */
 enum { PLACE_FRONTIERS = 2 * HZ_MAX_FRONTIERS + 1, FRONTIER_NONE = PLACE_FRONTIERS };
 enum { PLACE_BITS = 32 };
 
@@ -61,12 +63,22 @@ void places_forget(struct ftl *ftl, struct place_zone *zone);
 /* Is this conventional LBA below its zone's capacity? */
 static inline bool place_lba_exists(const struct ftl *ftl, uint64_t lba) { return lba - zone_at(ftl, lba)->start < ftl->capacity; }
 
+/* The reclaim unit handle of a stream of host writes. */
+static inline uint32_t stream_handle(enum place_stream stream) { return stream < STREAM_HANDLES ? 0 : 1 + stream - STREAM_HANDLES; }
+/* Does the configuration have it? Flash may hold data of others. */
+static inline bool stream_exists(const struct hz_device_config *cfg, enum place_stream stream)
+{
+	if (stream == STREAM_HOT)
+		return cfg->conventional_streams > 1;
+	return stream < STREAM_HANDLES || stream_handle(stream) < cfg->fdp_handles;
+}
+
 /* The first write frontier of a stream, and how many it has; the collector's is the last one. */
 static inline uint32_t frontier_first(const struct hz_device_config *cfg, enum place_stream stream)
 {
 	if (stream == STREAM_COLLECT)
-		return cfg->conventional_streams * cfg->conventional_frontiers;
-	return stream == STREAM_HOT ? cfg->conventional_frontiers : 0;
+		return cfg->fdp_handles ? cfg->fdp_handles : cfg->conventional_streams * cfg->conventional_frontiers;
+	return stream == STREAM_HOT ? cfg->conventional_frontiers : stream_handle(stream);
 }
 static inline uint32_t frontier_count(const struct hz_device_config *cfg, enum place_stream stream)
 {

@@ -123,8 +123,8 @@ struct slc_head {
 };
 
 /* Tags of valid sectors. Each kind of data has a range of its own: LBAs of staged sectors from 0 on (zones end below HZ_MAX_LBAS), table
- * pages of the map, copies of zone table pages, from the top, and pages of trims, from the bottom of the same range; sectors written in
- * place, by their entry, from HZ_MAX_LBAS on. */
+ * pages of the map, and behind them pages of the zone mapping log; copies of zone table pages, from the top, and pages of trims, from the
+ * bottom of the same range; sectors written in place, by their entry, from HZ_MAX_LBAS on. */
 #define SLC_MAP_TAG (SLC_NONE - 1 - SLC_TABLE_TAGS)
 enum { SLC_TABLE_TAGS = 1 << 16 };
 static inline uint32_t slc_table_tag(uint32_t index) { return SLC_NONE - 1 - index; }
@@ -133,7 +133,7 @@ static inline uint32_t slc_map_tag(uint32_t index) { return SLC_MAP_TAG - index;
 static inline uint32_t slc_update_tag(uint32_t index) { return HZ_MAX_LBAS + index; }
 
 /* Owner of the sectors with tags from `first` to `last`. */
-enum slc_owners { SLC_OWNS_STAGED, SLC_OWNS_MAP, SLC_OWNS_TABLE, SLC_OWNS_TRIMS, SLC_OWNS_UPDATES, SLC_OWNERS };
+enum slc_owners { SLC_OWNS_STAGED, SLC_OWNS_MAP, SLC_OWNS_TABLE, SLC_OWNS_TRIMS, SLC_OWNS_UPDATES, SLC_OWNS_ZONE_LOG, SLC_OWNERS };
 struct slc_owner {
 	uint32_t first, last;
 	/* No lock held: the collector has copied the sector; it counts (slc_move) if it still lies at `from`. */

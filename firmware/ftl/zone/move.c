@@ -268,9 +268,6 @@ static void row_was_read(struct tsu_txn *txn);
 static void row_was_merged(struct tsu_txn *txn);
 static void row_programmed(struct tsu_txn *txn);
 
-/* A refreshed zone moves in the background. */
-static uint8_t move_cause(const struct relocator *mover) { return mover->zone->move.refresh ? HZ_CAUSE_GC : HZ_CAUSE_RECOVERY; }
-
 static uint32_t padded(const struct relocator *mover, uint32_t sectors)
 {
 	uint32_t units = 0;
@@ -294,7 +291,7 @@ static void row_read(struct ftl_worker *self)
 			.owner = &self->thread,
 			.done = row_was_read,
 			.op = TSU_READ,
-			.cause = move_cause(mover),
+			.cause = relocate_cause(mover),
 			.sectors = (uint16_t)page,
 			.ppa = ppa_make(ftl->map, mover->source, mover->offset + i * page),
 			.data = { &mover->memory[i * page], 0, page * HZ_SECTOR_BYTES },
@@ -319,12 +316,14 @@ static void row_program(struct ftl_worker *self)
 			.owner = &self->thread,
 			.done = row_programmed,
 			.op = TSU_PROGRAM,
-			.cause = move_cause(mover),
+			.cause = relocate_cause(mover),
 			.sectors = (uint16_t)unit,
 			.ppa = ppa_make(ftl->map, mover->target, mover->offset + i * unit),
 			.data = { &mover->memory[i * unit], 0, unit * HZ_SECTOR_BYTES },
 			.oob = &mover->oob[i * unit],
 		};
+	if (move_has_parity(mover))
+		move_add_parity(self, &mover->program[programs - 1]);
 	tsu_submit_list(ftl->tsu, mover->program);
 }
 
@@ -353,7 +352,7 @@ static void merge_read(struct ftl_worker *self, uint32_t i, ppa_t ppa)
 		.owner = &self->thread,
 		.done = row_was_merged,
 		.op = TSU_READ,
-		.cause = move_cause(mover),
+		.cause = relocate_cause(mover),
 		.sectors = 1,
 		.ppa = ppa,
 		.data = { &mover->memory[i], 0, HZ_SECTOR_BYTES },
@@ -397,6 +396,13 @@ static void row_go_on(struct ftl_worker *self)
 		move_fail(self);
 }
 
+void relocate_mended(struct ftl_worker *self, bool good)
+{
+	self->ftl->relocator->failed = !good;
+	if (!good || !row_merge(self))
+		row_go_on(self);
+}
+
 static void row_was_merged(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
@@ -417,10 +423,13 @@ static void row_was_read(struct tsu_txn *txn)
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
-	mover->failed |= txn->status != NAND_OK;
+	if (txn->status != NAND_OK)
+		move_read_failed(mover, txn);
 	if (--mover->pending)
 		return;
-	if (mover->failed || !row_merge(self))
+	if (mover->failed && move_has_parity(mover) && mover->tries + 1 == RELOCATE_TRIES)
+		move_read_parity(self);
+	else if (mover->failed || !row_merge(self))
 		row_go_on(self);
 }
 
@@ -503,6 +512,8 @@ void relocator_init(struct ftl *ftl, struct arena *arena)
 	mover->program = arena_alloc(arena, ftl->shape.planes, sizeof(*mover->program), "relocator programs");
 	for (uint32_t i = 0; i < sectors; i++)
 		mover->memory[i] = data + (size_t)i * bytes;
+	if (ftl->cfg->rain)
+		move_parity_init(ftl, arena);
 }
 
 /* Refreshing: zones that move for the sake of their data. */
@@ -584,6 +595,7 @@ void refresh_end(struct zone *zone, bool moved, struct ftl_worker *self)
 	self->counters.refreshed_reads += moved && zone->refresh.cause == REFRESH_READS;
 	self->counters.refreshed_age += moved && zone->refresh.cause == REFRESH_AGE;
 	self->counters.refreshed_wear += moved && zone->refresh.cause == REFRESH_WEAR;
+	self->counters.refreshed_rebuilt += moved && zone->refresh.cause == REFRESH_REBUILT;
 	zone->refresh.cause = REFRESH_NONE;
 	lt_store(&self->ftl->refresher->candidate, 0);
 }
@@ -615,6 +627,8 @@ void refresh_counted(struct ftl_worker *self, struct zone *zone, ppa_t ppa)
 }
 
 void refresh_fold(struct ftl_worker *self, struct zone *zone) { become_due(self, zone, false, REFRESH_FOLD); }
+
+void refresh_rebuilt(struct ftl_worker *self, struct zone *zone) { become_due(self, zone, false, REFRESH_REBUILT); }
 
 /* --- wear --- */
 

@@ -39,9 +39,17 @@ struct relocator {
 	uint8_t **memory;
 	struct hz_oob *oob;
 	struct tsu_txn *read, *program;
+	/* With rain: the parity of the row under way, by sector as in the write buffer: read to rebuild units, then that of the copy. */
+	uint8_t **parity;
+	struct hz_oob *parity_oob;
+	struct tsu_txn *parity_read;
 };
 
 void relocator_init(struct ftl *ftl, struct arena *arena);
+/* A refreshed zone moves in the background. */
+static inline uint8_t relocate_cause(const struct relocator *mover) { return mover->zone->move.refresh ? HZ_CAUSE_GC : HZ_CAUSE_RECOVERY; }
+/* The rest of the row under way has been rebuilt, or cannot be. */
+void relocate_mended(struct ftl_worker *self, bool good);
 /* Zone lock held; zone->move.under_way is set and `target` is fresh: start, or queue. */
 void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
 /* The same for a BROKEN zone, with a superblock of its choice, once something must be programmed and nothing is. Zone lock held. */
@@ -53,6 +61,19 @@ void relocate_settle(struct ftl_worker *self, struct zone *zone);
 /* The device comes to rest: is no zone being moved? None begins any more unless the host goes on. */
 bool relocator_quiet(struct ftl *ftl);
 
+/* With rain (move_parity.c): the mover's worker, for the row under way. */
+
+/* At construction, on a device with rain. */
+void move_parity_init(struct ftl *ftl, struct arena *arena);
+/* Does the moving part have parity? */
+bool move_has_parity(const struct relocator *mover);
+/* Programs of the row's parity, if the row ends, follow the last one of its units. */
+void move_add_parity(struct ftl_worker *self, struct tsu_txn *last);
+/* A read of the row came back unreadable: its sectors are noted. */
+void move_read_failed(struct relocator *mover, const struct tsu_txn *txn);
+/* Rebuild the sectors noted; then relocate_mended. */
+void move_read_parity(struct ftl_worker *self);
+
 /* Refreshing: full zones move to another superblock before their data suffer, or their superblock stays young. Policy keys set the
  * causes: many reads of a superblock (read disturb), old data (retention; checked by mount), or far fewer erases than the others (wear
  * levelling; checked zone by zone, one at each reset). A zone with sectors written in place moves so that they come along (update.h).
@@ -61,7 +82,7 @@ bool relocator_quiet(struct ftl *ftl);
  * complete; a map in RAM follows row by row. A move takes a superblock only if no zone waits for one, and ends when the zone is reset.
  * The list and `resting` are under the relocator's lock. */
 
-enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR, REFRESH_FOLD };
+enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR, REFRESH_FOLD, REFRESH_REBUILT };
 
 struct refresher {
 	struct zone *head, *tail; /* due */
@@ -79,6 +100,8 @@ void refresh_init(struct ftl *ftl, struct arena *arena);
 void refresh_counted(struct ftl_worker *self, struct zone *zone, ppa_t ppa);
 /* Make the zone due, to bring its sectors written in place to their places. Zone lock held. */
 void refresh_fold(struct ftl_worker *self, struct zone *zone);
+/* Make the zone due: a sector of it had to be rebuilt. Zone lock held. */
+void refresh_rebuilt(struct ftl_worker *self, struct zone *zone);
 /* Any lock: a zone was reset. */
 void refresh_look(struct ftl_worker *self);
 /* Zone lock held, zone->refresh.cause is set: begin its move if it is its turn. */

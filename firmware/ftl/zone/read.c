@@ -453,7 +453,7 @@ void read_abandon(struct ftl_worker *self, struct ftl_request *req)
 }
 
 /* Its last flash read has ended, and nothing else will run it. */
-static void read_go_on(struct ftl_worker *self, struct ftl_request *req)
+static inline __attribute__((always_inline)) void read_go_on(struct ftl_worker *self, struct ftl_request *req)
 {
 	if (io_abandoned(self, req))
 		read_abandon(self, req);
@@ -496,28 +496,22 @@ static __attribute__((noinline)) void run_waiting(struct ftl_worker *self)
 	}
 }
 
-static void reads_done(struct tsu_txn *txn)
+/* Inlined: a read whose page is good makes no call for the others' sake. */
+static inline __attribute__((always_inline)) void resume(struct flash_read *read)
 {
-	struct flash_read *read = (struct flash_read *)txn;
-	struct ftl_worker *self = worker_of(txn);
-	struct ftl_request *req = read->req;
+	const struct tsu_txn *txn = &read->txn;
 
-	if (txn->status == NAND_POWER_OFF)
-		return;
 	clock_freeze();
-	lt_tell_flash_read(req, txn->start_ns, txn->cells_end_ns, txn->end_ns);
+	lt_tell_flash_read(read->req, txn->start_ns, txn->cells_end_ns, txn->end_ns);
 	clock_thaw();
-	lt_tell_request(HZ_VC_RUN, req);
-	if (read->pins)
-		unpin_read(self, read);
-	if (read->zone)
-		readers_end(self, read->zone);
-	if (txn->status == NAND_MARKED)
-		answer_marked(req);
-	else if (txn->status != NAND_OK)
-		answer_lost(req);
-	else
-		answer_status(req, txn->verdict);
+	lt_tell_request(HZ_VC_RUN, read->req);
+}
+
+static inline __attribute__((always_inline)) void end(struct ftl_worker *self, struct flash_read *read)
+{
+	struct ftl_request *req = read->req;
+	struct tsu_txn *txn = &read->txn;
+
 	answer_cross(self->ftl, req, txn->end_ns, txn->sectors);
 	txn->next = self->reads->free;
 	self->reads->free = txn;
@@ -527,4 +521,52 @@ static void reads_done(struct tsu_txn *txn)
 	lt_tell_request(HZ_VC_LEFT, req);
 	if (self->reads->waiting.head)
 		run_waiting(self);
+}
+
+static void answer(struct ftl_request *req, const struct tsu_txn *txn)
+{
+	if (txn->status == NAND_OK)
+		answer_status(req, txn->verdict);
+	else if (txn->status == NAND_MARKED)
+		answer_marked(req);
+	else
+		answer_lost(req);
+}
+
+/* True if the read goes on with a rebuild. */
+static __attribute__((noinline)) bool read_failed(struct ftl_worker *self, struct flash_read *read)
+{
+	if (self->rebuilds && read->txn.status != NAND_MARKED && rebuild_begin(self, read)) {
+		lt_tell_request(HZ_VC_LEFT, read->req);
+		return true;
+	}
+	answer(read->req, &read->txn);
+	return false;
+}
+
+static void reads_done(struct tsu_txn *txn)
+{
+	struct flash_read *read = (struct flash_read *)txn;
+	struct ftl_worker *self = worker_of(txn);
+
+	if (txn->status == NAND_POWER_OFF)
+		return;
+	resume(read);
+	if (read->pins)
+		unpin_read(self, read);
+	if (read->zone)
+		readers_end(self, read->zone);
+	if (txn->status == NAND_OK)
+		answer_status(read->req, txn->verdict);
+	else if (read_failed(self, read))
+		return;
+	end(self, read);
+}
+
+void flash_read_resume(struct flash_read *read) { resume(read); }
+
+void flash_read_end(struct ftl_worker *self, struct flash_read *read)
+{
+	answer(read->req, &read->txn);
+	end(self, read);
 }

@@ -32,6 +32,22 @@ struct read_pool {
 };
 
 void read_pool_init(struct ftl_worker *worker, struct arena *arena);
+/* A flash read is over: the time that it took counts for its request, on which the worker goes on. */
+void flash_read_resume(struct flash_read *read);
+/* … and its request is answered: txn.status and verdict are final, and the data in their place. */
+void flash_read_end(struct ftl_worker *self, struct flash_read *read);
+
+/* Reads of sectors that ECC cannot correct, on a device with rain (rebuild.c; buffer/buffer.h has the parity).
+ *
+ * The page is read once more, and with it the same page of each other die of its stripe. If the page stays unreadable and all others can
+ * be read, they and the parity give its sectors. In a row that is still being written the parity is in the zone's write buffer. A
+ * rebuild has memory for a page of each die; a worker has few, and further reads wait for one. */
+
+/* At construction; nothing without rain. */
+void rebuilds_init(struct ftl_worker *worker, struct arena *arena);
+/* A host's flash read came back unreadable: true if flash_read_resume and flash_read_end will be called for it, with the times of the
+ * rebuild's last page. The request still refers to the zone. No lock. */
+bool rebuild_begin(struct ftl_worker *self, struct flash_read *read);
 /* FTL_READ, FTL_VERIFY, FTL_COMPARE, also their continuation after waiting. */
 void read_run(struct ftl_worker *self, struct ftl_request *req);
 /* End an abandoned read, as soon as it has no flash read in flight. */

@@ -39,7 +39,7 @@ static void table_page_write(struct ftl_worker *self, uint32_t index)
 	page->busy = true;
 	page->writing = page->wanted;
 	page->pending = ZONE_TABLE_COPIES;
-	page->reached = 0;
+	page->reached = page->tries = 0;
 	clock_freeze();
 	memcpy(page->image, &ftl->table->record[index * ZONE_RECORDS_PER_PAGE], HZ_SECTOR_BYTES);
 	clock_thaw();
@@ -97,6 +97,24 @@ static struct zone_record_state *table_page_written(struct ftl_worker *self, str
 	return waiting;
 }
 
+bool zone_table_on_one_die(const struct ftl *ftl, const struct table_page *page)
+{
+	return ftl->cfg->rain && page->ppa[0] != PPA_NONE && page->ppa[1] != PPA_NONE &&
+	       flash_addr_of(ftl->map, page->ppa[0]).die_index == flash_addr_of(ftl->map, page->ppa[1]).die_index;
+}
+
+/* The second copy goes to the next place, until it is on another die than the first one. Table lock held. */
+static bool table_page_spread(struct ftl_worker *self, struct table_page *page)
+{
+	if (page->reached < ZONE_TABLE_COPIES || page->tries >= self->ftl->shape.planes || !zone_table_on_one_die(self->ftl, page))
+		return false;
+	page->tries++;
+	page->reached--;
+	page->pending = 1;
+	slc_write(self, &page->write[1]);
+	return true;
+}
+
 static void copy_written(struct slc_write *write)
 {
 	struct ftl_worker *self = worker_of(&write->txn);
@@ -108,7 +126,7 @@ static void copy_written(struct slc_write *write)
 
 	lt_lock_acquire(&table->lock, &node);
 	replace_copy(self, page, write);
-	if (--page->pending == 0)
+	if (--page->pending == 0 && !table_page_spread(self, page))
 		waiting = table_page_written(self, page, &at_rest);
 	lt_lock_release(&table->lock, &node);
 	while (waiting) {

@@ -38,6 +38,7 @@ struct table_page {
 	uint32_t wanted, writing, durable; /* versions; wanted > durable: must be written */
 	bool busy;
 	uint32_t pending, reached;    /* copies being programmed; … programmed */
+	uint32_t tries;               /* … repeated, since both copies were on one die */
 	ppa_t ppa[ZONE_TABLE_COPIES]; /* valid ones; PPA_NONE before the first was written */
 	struct slc_write write[ZONE_TABLE_COPIES];
 	struct zone_record_state *waiting; /* zones waiting for the next version, by next */
@@ -56,6 +57,8 @@ struct zone_table {
 };
 
 void zone_table_init(struct ftl *ftl, struct arena *arena);
+/* With rain: both copies would be lost with one die. Table lock held, or mount. */
+bool zone_table_on_one_die(const struct ftl *ftl, const struct table_page *page);
 /* A record without finish or fence, of the present durable sectors (of all accepted ones, if the zone is unwritable). Zone lock held. */
 struct zone_record zone_table_record(const struct zone *zone, uint32_t generation, enum zone_record_kind kind);
 /* Zone lock held: start to make the zone's present record durable; the zone is kicked once it may be. */

@@ -40,7 +40,7 @@ struct zone_kind {
 	void (*land)(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob);
 	/* Backing: they have landed; req.done and zone.landed count them. */
 	void (*landed)(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors);
-	/* Backing: full, durable, and its buffer is given away. */
+	/* Backing: full or finished, durable, and its buffer is given away. */
 	void (*sealed)(struct ftl_worker *self, struct zone *zone);
 	/* Backing: it can be written no more. */
 	void (*lost)(struct ftl_worker *self, struct zone *zone);

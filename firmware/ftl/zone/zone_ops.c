@@ -7,6 +7,7 @@
 #include "buffer/staged.h"
 #include "map/l2p.h"
 #include "request/io.h"
+#include "zone/move.h"
 #include "zone/update.h"
 #include "zone/zrwa.h"
 
@@ -61,6 +62,10 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 	case OP_DRAIN:
 		if (zone->writers.head)
 			return false;
+		if (zone->state == NVME_ZS_FULL) { /* a backing zone, filled by its last writes */
+			zone_op_end(zone, NVME_SUCCESS);
+			return false;
+		}
 		zone->op.step = OP_PAD;
 		return true;
 	case OP_PAD:
@@ -69,7 +74,7 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 		zone->op.step = OP_PLACE;
 		return true;
 	case OP_PLACE:
-		if (zone->placed != zone->landed || !zone_quiet(zone))
+		if (zone->placed != zone->landed || !zone_quiet(zone) || (self->ftl->cfg->rain && !parity_closed(self, zone)))
 			return false;
 		op_record(self, zone, zone->generation, ZONE_RECORD_FINISHED);
 		return true;
@@ -80,8 +85,12 @@ static bool finish_step(struct ftl_worker *self, struct zone *zone)
 		zone_set_state(zone, NVME_ZS_FULL);
 		self->counters.zone_finishes++;
 		buffer_give(self, zone);
+		if (zone->kind)
+			zone->kind->sealed(self, zone);
 		zone_op_end(zone, NVME_SUCCESS);
 		update_fold_wanted(self, zone);
+		if (self->ftl->cfg->rain && zone->bad_superblock) /* the parity of its last row has failed */
+			refresh_rebuilt(self, zone);
 		return false;
 	}
 }
@@ -157,7 +166,7 @@ static void reset_contents(struct ftl_worker *self, struct zone *zone)
 	zone->generation++;
 	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
 	zone->landed_slot = zone->flush_to = zone->program_to = zone->guarded = 0;
-	zone->refresh.never = false;
+	zone->refresh.never = zone->row_closed = false;
 	zone_become(zone, ZONE_SOUND);
 	zone->updates.folded = 0;
 	lt_store(&zone->erased, 0);

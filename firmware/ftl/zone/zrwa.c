@@ -38,6 +38,8 @@ void zrwas_init(struct ftl *ftl, struct arena *arena)
 	struct zrwa *window = arena_alloc(arena, count, sizeof(*window), "random write areas");
 
 	ftl->zrwas = arena_alloc(arena, 1, sizeof(*ftl->zrwas), "random write areas");
+	if (count)
+		ftl->zrwas->by_unit = reciprocal_of((uint32_t)ftl->cfg->zrwa_flush_sectors);
 	for (uint32_t i = 0; i < count; i++) {
 		window_init(ftl, arena, &window[i]);
 		window[i].next = ftl->zrwas->free;
@@ -104,9 +106,10 @@ static uint32_t window_sectors(const struct zone *zone)
 /* In units of the granularity, unless the zone ends before. */
 static uint32_t whole_units(const struct zone *zone, uint32_t sectors)
 {
-	uint32_t unit = (uint32_t)zone->ftl->cfg->zrwa_flush_sectors;
+	const struct reciprocal *by_unit = &zone->ftl->zrwas->by_unit;
+	uint32_t units = reciprocal_divide(sectors + by_unit->divisor - 1, by_unit);
 
-	return min_u32((sectors + unit - 1) / unit * unit, window_sectors(zone));
+	return min_u32(units * by_unit->divisor, window_sectors(zone));
 }
 
 /* --- commits; zone lock held --- */

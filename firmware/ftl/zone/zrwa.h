@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "nand/flash_addr.h"
 #include "request/io.h"
 
 /* A window is the `zrwa.size` sectors from a zone's write pointer on, for `zrwa.count` zones at a time. A write in it goes to the SLC log,
@@ -26,9 +27,10 @@ struct ftl_worker;
 struct zone;
 struct zrwa;
 
-/* Windows without a zone. updates.lock. */
+/* Windows without a zone (updates.lock), and the divisor of commits. */
 struct zrwa_pool {
 	struct zrwa *free;
+	struct reciprocal by_unit;
 };
 
 void zrwas_init(struct ftl *ftl, struct arena *arena);

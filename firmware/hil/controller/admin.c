@@ -127,15 +127,22 @@ static const struct feature table[FEATURES] = {
 	[NVME_FEAT_WRITE_ATOMICITY] = { true, true, true, 0, 1 },         /* one block is atomic, either way */
 	[NVME_FEAT_ASYNC_EVENT] = { true, true, true, 0, NVME_WARNINGS }, /* and feature_notices() */
 	[NVME_FEAT_IOCS_PROFILE] = { true, true, false, 0, 0 },           /* one combination of command sets: nothing to save */
+	[NVME_FEAT_FDP] = { true, false, false, 1, 0 },                   /* enabled, with configuration 0 */
+	[NVME_FEAT_FDP_EVENTS] = { true, true, false, 0, 0 },             /* its values are the FTL's */
 };
 HZ_STATIC_ASSERT((int)FEATURES <= (int)HZ_NAND_FEATURES, "the controller's record has room for the saved value of each feature");
 
-const struct feature *feature_find(unsigned id, bool volatile_cache)
+static bool has_feature(unsigned id, const struct hz_device_config *cfg)
 {
-	if (id >= FEATURES || !table[id].known || (id == NVME_FEAT_VOLATILE_WRITE_CACHE && !volatile_cache))
-		return NULL;
-	return &table[id];
+	switch (id) {
+	case NVME_FEAT_VOLATILE_WRITE_CACHE: return cfg->plp_mode != HZ_PLP_FULL;
+	case NVME_FEAT_FDP:
+	case NVME_FEAT_FDP_EVENTS: return cfg->fdp_handles;
+	default: return id < FEATURES && table[id].known;
+	}
 }
+
+const struct feature *feature_find(unsigned id, const struct hz_device_config *cfg) { return has_feature(id, cfg) ? &table[id] : NULL; }
 
 /* Get and Set Features. */
 
@@ -146,14 +153,16 @@ enum {
 
 static const struct feature *feature_of(const struct hil *hil, const struct nvme_sqe *sqe)
 {
-	return feature_find(sqe->cdw10 & 0xff, has_volatile_cache(hil));
+	return feature_find(sqe->cdw10 & 0xff, hil->cfg);
 }
 
-/* CDW11 of Get Features picks the vector, or the threshold: over or under, of the composite temperature. */
+/* CDW11 of Get Features picks the vector, the endurance group, or the threshold: over or under, of the composite temperature. */
 static bool known_part(uint32_t id, uint32_t part)
 {
 	if (id == NVME_FEAT_INTERRUPT_VECTOR)
 		return (part & 0xffff) < VECTORS;
+	if (id == NVME_FEAT_FDP)
+		return (part & 0xffff) == HIL_ENDURANCE_GROUP;
 	return id != NVME_FEAT_TEMPERATURE_THRESHOLD || (part >> 16 & 0x3f) == 0 || (part >> 16 & 0x3f) == UNDER;
 }
 
@@ -188,6 +197,8 @@ uint16_t admin_get_features(struct hil *hil, const struct nvme_sqe *sqe, struct 
 
 	if (!feature || select > NVME_FEAT_CAPABILITIES || !known_part(id, sqe->cdw11))
 		return BAD_FIELD;
+	if (id == NVME_FEAT_FDP_EVENTS)
+		return placement_get_events(hil, sqe, result);
 	if (select == NVME_FEAT_CAPABILITIES)
 		result->dw0 = (feature->changeable ? NVME_FEAT_CAP_CHANGEABLE : 0) | (feature->saveable ? NVME_FEAT_CAP_SAVEABLE : 0);
 	else
@@ -240,7 +251,7 @@ void features_reset(struct hil *hil)
 
 	hil->device.controller_record(hil->device.ctx, &record);
 	for (unsigned id = 0; id < FEATURES; id++)
-		if (feature_find(id, has_volatile_cache(hil)))
+		if (feature_find(id, hil->cfg))
 			take_feature(hil, id, record.saved >> id & 1 ? record.feature[id] : table[id].initial);
 }
 
@@ -264,6 +275,8 @@ uint16_t admin_set_features(struct hil *hil, const struct nvme_sqe *sqe, struct 
 		return BAD_FIELD;
 	if ((sqe->cdw10 & NVME_FEAT_SAVE) && !feature->saveable)
 		return NVME_FEATURE_NOT_SAVEABLE | NVME_DNR;
+	if (id == NVME_FEAT_FDP_EVENTS)
+		return placement_set_events(hil, sqe);
 	if (sqe->nsid != 0 && sqe->nsid != NVME_NSID_ALL)
 		return NVME_FEATURE_NOT_PER_NAMESPACE | NVME_DNR;
 	if (!feature->changeable)
@@ -446,6 +459,8 @@ static admin_handler *handler_of(uint8_t opcode)
 	case NVME_ADMIN_FORMAT_NVM: return admin_format_nvm;
 	case NVME_ADMIN_SANITIZE: return admin_sanitize;
 	case NVME_ADMIN_DEVICE_SELF_TEST: return admin_self_test;
+	case NVME_ADMIN_DIRECTIVE_SEND: return admin_directive_send;
+	case NVME_ADMIN_DIRECTIVE_RECEIVE: return admin_directive_receive;
 	case NVME_ADMIN_HZ_RESET_STATS: return admin_reset_stats;
 	default: return NULL;
 	}

@@ -98,8 +98,8 @@ struct features {
 
 /* The controller was enabled: each feature has its saved value, or without one its default. Life LIFE_DISABLED, clock frozen. */
 void features_reset(struct hil *hil);
-/* NULL: not known; so is feature 06h of a device without a volatile write cache. */
-const struct feature *feature_find(unsigned id, bool volatile_cache);
+/* NULL: not known; so is feature 06h of a device without a volatile write cache, and 1Dh and 1Eh without reclaim unit handles. */
+const struct feature *feature_find(unsigned id, const struct hz_device_config *cfg);
 /* enum nvme_notice: the notices of a device with such namespaces. */
 static inline uint32_t feature_notices(bool zoned) { return NVME_NOTICE_NAMESPACES | (zoned ? NVME_NOTICE_ZONES : 0); }
 
@@ -175,5 +175,27 @@ admin_handler admin_get_log;
 struct hil;
 /* Post late completions and run commands from the doorbell; true if there was any. */
 bool admin_run(struct hil *hil);
+
+/* Flexible data placement: log pages, events, the directive's commands (TP 4146, base spec 2.1, 8.1.10).
+ *
+ * One configuration, which is always enabled: one reclaim group, cfg->fdp_handles reclaim unit handles, all for the one namespace. So a
+ * placement identifier is the number of a handle. */
+
+/* Log pages 20h, 21h, 22h and 23h: they fill a page of zeros and return its size. Statistics are those since the start of the device, as
+ * in the endurance group's page; counters are published. Events are those of the host or of the controller; a lock is taken. */
+uint32_t placement_configurations(const struct hil *hil, void *page);
+uint32_t placement_handles(const struct hil *hil, struct nvme_handles_log *log);
+uint32_t placement_statistics(const struct hil *hil, uint64_t written_sectors, struct nvme_fdp_statistics *log);
+uint32_t placement_events(const struct hil *hil, bool of_host, struct nvme_fdp_events *log);
+
+/* Feature 1Eh. Its value is kept over controller resets, until the next start or the next namespace; so are events. */
+uint16_t placement_get_events(struct hil *hil, const struct nvme_sqe *sqe, struct admin_result *result);
+uint16_t placement_set_events(struct hil *hil, const struct nvme_sqe *sqe);
+
+/* The placement handles that a namespace to be created asks for; wish: a page, struct nvme_handle_list. A namespace has all of them. */
+uint16_t placement_check_handles(const struct hil *hil, const void *wish);
+
+/* Directive Send and Receive: the directive is always enabled for the namespace, so there is nothing to be sent. */
+admin_handler admin_directive_send, admin_directive_receive;
 
 #endif

@@ -62,10 +62,10 @@ static void identify_controller(struct hil *hil, void *page)
 	id->cntlid = NVME_HZ_CONTROLLER_ID;
 	id->ver = NVME_VERSION_2_0;
 	id->oaes = feature_notices(hil->zoned);
-	id->ctratt = NVME_CTRATT_NVM_SETS | NVME_CTRATT_ENDURANCE_GROUPS;
+	id->ctratt = NVME_CTRATT_NVM_SETS | NVME_CTRATT_ENDURANCE_GROUPS | (hil->cfg->fdp_handles ? NVME_CTRATT_FDP : 0);
 	id->cntrltype = 1; /* I/O controller */
-	id->oacs = NVME_OACS_DBBUF | NVME_OACS_NAMESPACES | NVME_OACS_FORMAT |
-		   NVME_OACS_SELF_TEST; /* FNA 0: of one namespace, or all; so an erase */
+	id->oacs = NVME_OACS_DBBUF | NVME_OACS_NAMESPACES | NVME_OACS_FORMAT | NVME_OACS_SELF_TEST |
+		   (hil->cfg->fdp_handles ? NVME_OACS_DIRECTIVES : 0); /* FNA 0: of one namespace, or all; so an erase */
 	id->aerl = ASYNC_LIMIT - 1;
 	id->frmw = 0x03; /* one slot, read only */
 	id->lpa = NVME_LPA_EFFECTS | NVME_LPA_EXTENDED | NVME_LPA_TELEMETRY | NVME_LPA_SUPPORTED_PAGES;

@@ -111,7 +111,15 @@ static void zns_effects(struct nvme_effects_log *log)
 	log->iocs[NVME_IO_ZONE_APPEND] = CHANGES;
 }
 
-static uint32_t effects_page(void *page, bool zoned, bool copies)
+static void placement_effects(struct nvme_effects_log *log)
+{
+	log->acs[NVME_ADMIN_DIRECTIVE_SEND] = MANAGES;
+	log->acs[NVME_ADMIN_DIRECTIVE_RECEIVE] = MANAGES;
+	log->iocs[NVME_IO_MGMT_RECEIVE] = READS;
+	log->iocs[NVME_IO_MGMT_SEND] = READS;
+}
+
+static uint32_t effects_page(const struct hz_device_config *cfg, void *page, bool zoned)
 {
 	static const uint8_t admin[] = {
 		NVME_ADMIN_DELETE_SQ,    NVME_ADMIN_CREATE_SQ,   NVME_ADMIN_GET_LOG_PAGE, NVME_ADMIN_DELETE_CQ,
@@ -135,7 +143,9 @@ static uint32_t effects_page(void *page, bool zoned, bool copies)
 	log->iocs[NVME_IO_WRITE_ZEROES] = CHANGES;
 	log->iocs[NVME_IO_WRITE_UNCORRECTABLE] = CHANGES;
 	log->iocs[NVME_IO_DATASET_MANAGEMENT] = CHANGES;
-	log->iocs[NVME_IO_COPY] = copies ? CHANGES : 0;
+	log->iocs[NVME_IO_COPY] = cfg->copies ? CHANGES : 0;
+	if (cfg->fdp_handles)
+		placement_effects(log);
 	if (zoned)
 		zns_effects(log);
 	return sizeof(*log);
@@ -154,6 +164,10 @@ bool log_page_known(const struct hil *hil, unsigned id)
 	case NVME_LOG_SANITIZE:
 	case NVME_LOG_MI_COMMANDS: return true;
 	case NVME_LOG_CHANGED_ZONES: return hil->zoned;
+	case NVME_LOG_FDP_CONFIGURATIONS:
+	case NVME_LOG_FDP_HANDLES:
+	case NVME_LOG_FDP_STATISTICS:
+	case NVME_LOG_FDP_EVENTS: return hil->cfg->fdp_handles;
 	default: return id <= NVME_LOG_FIRMWARE || (id >= HZ_LOG_HARTS && id <= HZ_LOG_ENERGY);
 	}
 }
@@ -167,12 +181,12 @@ static uint32_t supported_pages(const struct hil *hil, void *page)
 	return sizeof(*log);
 }
 
-static uint32_t features_page(void *page, bool volatile_cache)
+static uint32_t features_page(const struct hz_device_config *cfg, void *page)
 {
 	struct nvme_features_log *log = page;
 
 	for (unsigned id = 0; id < 256; id++)
-		log->feature[id] = feature_find(id, volatile_cache) ? MANAGES : 0;
+		log->feature[id] = feature_find(id, cfg) ? MANAGES : 0;
 	return sizeof(*log);
 }
 
@@ -249,7 +263,7 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	memset(hil->scratch, 0, HIL_SCRATCH_BYTES);
 	switch (sqe->cdw10 & 0xff) {
 	case NVME_LOG_SUPPORTED_PAGES: return supported_pages(hil, hil->scratch);
-	case NVME_LOG_FEATURES: return features_page(hil->scratch, has_volatile_cache(hil));
+	case NVME_LOG_FEATURES: return features_page(hil->cfg, hil->scratch);
 	case NVME_LOG_MI_COMMANDS: return sizeof(struct nvme_mi_commands_log); /* none */
 	case NVME_LOG_ERROR: return error_page(hil, hil->scratch);
 	case NVME_LOG_SMART: return smart_page(hil, hil->scratch);
@@ -258,8 +272,12 @@ uint32_t log_page_build(struct hil *hil, const struct nvme_sqe *sqe)
 	case NVME_LOG_SANITIZE: return sanitize_page(hil, (struct nvme_sanitize_log *)hil->scratch);
 	case NVME_LOG_FIRMWARE: return firmware_page(hil, hil->scratch);
 	case NVME_LOG_CHANGED_NAMESPACES: return changed_namespaces_page(hil, hil->scratch, !(sqe->cdw10 & LOG_RETAIN_EVENT));
-	case NVME_LOG_EFFECTS: return effects_page(hil->scratch, hil->zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS, hil->cfg->copies);
+	case NVME_LOG_EFFECTS: return effects_page(hil->cfg, hil->scratch, hil->zoned && sqe->cdw14 >> 24 == NVME_CSI_ZNS);
 	case NVME_LOG_CHANGED_ZONES: return changed_zones_page(hil, hil->scratch, sqe->nsid - 1, !(sqe->cdw10 & LOG_RETAIN_EVENT));
+	case NVME_LOG_FDP_CONFIGURATIONS: return placement_configurations(hil, hil->scratch);
+	case NVME_LOG_FDP_HANDLES: return placement_handles(hil, (struct nvme_handles_log *)hil->scratch);
+	case NVME_LOG_FDP_STATISTICS:
+		return placement_statistics(hil, io_counts_of(hil).written_sectors, (struct nvme_fdp_statistics *)hil->scratch);
 	case HZ_LOG_HARTS: return harts_page(hil, hil->scratch);
 	case HZ_LOG_FLASH: return flash_page(hil, hil->scratch);
 	case HZ_LOG_IN_PLACE: return in_place_page(hil, hil->scratch);
@@ -317,6 +335,17 @@ static uint16_t lock_page(struct hil *hil, const struct window *w)
 	return NVME_SUCCESS;
 }
 
+/* The FTL takes a lock for it. */
+static uint16_t event_page(struct hil *hil, const struct nvme_sqe *sqe, const struct window *w)
+{
+	uint32_t size = placement_events(hil, sqe->cdw10 & NVME_FDP_HOST_EVENTS, (struct nvme_fdp_events *)hil->scratch);
+
+	if (w->offset > size)
+		return BAD_FIELD;
+	show_piece(w, 0, hil->scratch, size);
+	return NVME_SUCCESS;
+}
+
 static uint16_t send_telemetry(struct hil *hil, unsigned id, const struct window *w)
 {
 	struct nvme_telemetry_header header;
@@ -354,6 +383,8 @@ static uint16_t send_page(struct hil *hil, const struct nvme_sqe *sqe, const str
 	sgl_zero(&w->sgl, 0, w->bytes);
 	if ((sqe->cdw10 & 0xff) == HZ_LOG_LOCKS)
 		return lock_page(hil, w);
+	if ((sqe->cdw10 & 0xff) == NVME_LOG_FDP_EVENTS)
+		return event_page(hil, sqe, w);
 	clock_freeze();
 	status = send_built(hil, sqe, w);
 	clock_thaw();
@@ -379,6 +410,8 @@ static uint64_t gathered_bytes(uint8_t id)
 {
 	switch (id) {
 	case NVME_LOG_ENDURANCE_GROUP: return sizeof(struct nvme_endurance_log);
+	case NVME_LOG_FDP_STATISTICS: return sizeof(struct nvme_fdp_statistics);
+	case NVME_LOG_FDP_EVENTS: return sizeof(struct nvme_fdp_events);
 	case HZ_LOG_HARTS: return sizeof(struct hz_log_harts);
 	case HZ_LOG_FLASH: return sizeof(struct hz_log_flash);
 	case HZ_LOG_FTL: return sizeof(struct hz_log_ftl);
@@ -418,6 +451,12 @@ static bool right_scope(struct hil *hil, uint8_t id, uint32_t nsid)
 	return (id == NVME_LOG_CHANGED_ZONES || id == HZ_LOG_FTL) && slot && namespace_is_attached(slot);
 }
 
+/* CDW11 31:16 has the endurance group. */
+static bool is_of_group(uint8_t id)
+{
+	return id == NVME_LOG_ENDURANCE_GROUP || (id >= NVME_LOG_FDP_CONFIGURATIONS && id <= NVME_LOG_FDP_EVENTS);
+}
+
 /* Reading one of these takes its content. */
 static bool lists_changes(uint8_t id) { return id == NVME_LOG_CHANGED_NAMESPACES || id == NVME_LOG_CHANGED_ZONES; }
 enum { LIST_BYTES = sizeof(struct nvme_changed_zones_log) };
@@ -431,7 +470,7 @@ uint16_t admin_get_log(struct hil *hil, const struct nvme_sqe *sqe, struct admin
 
 	if (!log_page_known(hil, id))
 		return NVME_LOG_PAGE_INVALID | NVME_DNR;
-	if (!right_scope(hil, id, sqe->nsid) || (id == NVME_LOG_ENDURANCE_GROUP && sqe->cdw11 >> 16 != HIL_ENDURANCE_GROUP))
+	if (!right_scope(hil, id, sqe->nsid) || (is_of_group(id) && sqe->cdw11 >> 16 != HIL_ENDURANCE_GROUP))
 		return BAD_FIELD;
 	status = read_window(hil, sqe, pages, &w);
 	if (status)

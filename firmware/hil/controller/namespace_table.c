@@ -205,6 +205,7 @@ static void end_creation(struct hil *hil, uint32_t number, uint64_t sectors)
 
 	slot->sectors = sectors;
 	slot->created++;
+	hil->device.forget_placement_events(hil->device.ctx, number);
 	set_namespace_state(hil, number, HZ_NAMESPACE_DETACHED);
 }
 
@@ -366,6 +367,8 @@ static uint16_t create_namespace(struct hil *hil, const struct nvme_sqe *sqe, st
 
 	if (!status)
 		status = check_wish(hil, sqe, wish);
+	if (!status)
+		status = placement_check_handles(hil, hil->scratch);
 	if (!status)
 		status = find_slot(hil, wish->nvmsetid, wish->nsze, &number);
 	if (status)

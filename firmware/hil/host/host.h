@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base.h"
-#include "dma/sgl.h"
 #include "hil/ports/ports.h"
+#include "sgl.h"
 #include "shm.h"
 
 /* Host memory: words written by host threads while we read them, and the memory range allowed to the host's pointers.

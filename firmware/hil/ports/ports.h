@@ -72,6 +72,11 @@ struct controller_ops {
 	void (*ftl_published)(void *ctx, uint32_t number, struct hz_log_ftl *out);
 	/* Sectors being written in place now. Any hart. */
 	uint64_t (*in_place)(void *ctx);
+	/* Events of flexible data placement: ftl_note_placement_events and the next three. */
+	void (*note_placement_events)(void *ctx, uint32_t number, uint32_t handle, uint32_t types);
+	uint32_t (*placement_events_noted)(void *ctx, uint32_t number, uint32_t handle);
+	uint32_t (*placement_events)(void *ctx, uint32_t number, bool of_host, struct ftl_placement_event *out);
+	void (*forget_placement_events)(void *ctx, uint32_t number);
 };
 
 /* Dealing: the hart of each queue pair. The first HIL hart, number 0, has the admin pair. */

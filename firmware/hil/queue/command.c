@@ -65,13 +65,24 @@ static uint16_t decode_read(const struct io_limits *limits, const struct nvme_sq
 	return status ? status : decode_data(limits, sqe, pages, req);
 }
 
+/* Where the directive is not known, its fields are not looked at. Whether the identifier exists is for the FTL to say. */
+static uint16_t decode_placement(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
+{
+	uint32_t directive = sqe->cdw12 >> NVME_RW_DTYPE_SHIFT & NVME_RW_DTYPE_MASK;
+
+	if (!limits->handles || !directive)
+		return NVME_SUCCESS;
+	req->placement = (uint16_t)(sqe->cdw13 >> NVME_RW_DSPEC_SHIFT);
+	return directive == NVME_DIRECTIVE_PLACEMENT ? NVME_SUCCESS : BAD_FIELD;
+}
+
 /* A durable write ends once it is on flash: no buffer outlasts a power cut. */
 static uint16_t decode_write_flags(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
 {
 	bool asked = sqe->cdw3 & NVME_RW_DURABLE, all = limits->plp_mode == HZ_PLP_FULL || !limits->write_cache;
 
 	req->flags = asked || all || (sqe->cdw12 & NVME_RW_FUA) ? FTL_FUA : 0;
-	return asked && limits->plp_mode == HZ_PLP_NONE ? BAD_FIELD : NVME_SUCCESS;
+	return asked && limits->plp_mode == HZ_PLP_NONE ? BAD_FIELD : decode_placement(limits, sqe, req);
 }
 
 static uint16_t decode_write(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
@@ -110,9 +121,11 @@ static uint16_t decode_write_zeroes(const struct io_limits *limits, const struct
 
 static uint16_t decode_write_uncorrectable(const struct io_limits *limits, const struct nvme_sqe *sqe, struct ftl_request *req)
 {
+	uint16_t status = decode_placement(limits, sqe, req);
+
 	req->op = FTL_WRITE_UNCORRECTABLE;
 	req->flags = limits->plp_mode == HZ_PLP_FULL || !limits->write_cache ? FTL_FUA : 0;
-	return decode_range(limits, sqe, req);
+	return status ? status : decode_range(limits, sqe, req);
 }
 
 /* Without AD all attributes are hints, and there is nothing to do. A disabled cache has no volatile deallocations either. */
@@ -124,6 +137,31 @@ static uint16_t decode_dataset(const struct io_limits *limits, const struct nvme
 	if (!req->sectors)
 		return NVME_SUCCESS;
 	return prp_parse(&limits->bus, sqe->prp1, sqe->prp2, req->sectors * (uint32_t)sizeof(struct nvme_dsm_range), pages, &req->sgl);
+}
+
+static uint16_t decode_handles_status(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
+{
+	uint64_t bytes = ((uint64_t)sqe->cdw11 + 1) * 4;
+	uint32_t operation = sqe->cdw10 & 0xff;
+
+	req->op = FTL_PLACEMENT_STATUS;
+	req->lba = 0;
+	if (operation > NVME_IO_MGMT_HANDLES || (operation && bytes > MAX_REPORT_BYTES))
+		return BAD_FIELD;
+	return operation ? prp_parse(&limits->bus, sqe->prp1, sqe->prp2, (uint32_t)bytes, pages, &req->sgl) : NVME_SUCCESS;
+}
+
+/* Identifiers are in a list, read by the FTL. */
+static uint16_t decode_handles_update(const struct io_limits *limits, const struct nvme_sqe *sqe, uint8_t **pages, struct ftl_request *req)
+{
+	uint32_t operation = sqe->cdw10 & 0xff;
+
+	req->op = FTL_PLACEMENT_UPDATE;
+	req->lba = 0;
+	req->sectors = operation ? (sqe->cdw10 >> NVME_IO_MGMT_FIELD_SHIFT) + 1 : 0;
+	if (operation > NVME_IO_MGMT_HANDLES || req->sectors > limits->handles)
+		return BAD_FIELD;
+	return operation ? prp_parse(&limits->bus, sqe->prp1, sqe->prp2, req->sectors * 2, pages, &req->sgl) : NVME_SUCCESS;
 }
 
 /* Its length, and whether it exists, are in the list, read by the FTL. */
@@ -149,7 +187,9 @@ static uint16_t decode_window_send(const struct io_limits *limits, const struct 
 {
 	bool commits = (sqe->cdw13 & 0xff) == NVME_ZSA_COMMIT;
 
-	if (!limits->zrwa || sqe->cdw13 & ZONE_ALL)
+	if (!limits->zrwa)
+		return NVME_INVALID_ZONE_OP | NVME_DNR;
+	if (sqe->cdw13 & ZONE_ALL)
 		return BAD_FIELD;
 	req->op = commits ? FTL_ZONE_COMMIT : FTL_ZONE_OPEN;
 	req->flags = commits ? 0 : FTL_ZRWA;
@@ -210,6 +250,8 @@ static bool known_opcode(const struct io_limits *limits, uint8_t opcode)
 	case NVME_IO_WRITE_UNCORRECTABLE:
 	case NVME_IO_WRITE_ZEROES: return true;
 	case NVME_IO_COPY: return limits->copies;
+	case NVME_IO_MGMT_RECEIVE:
+	case NVME_IO_MGMT_SEND: return limits->handles;
 	case NVME_IO_ZONE_MGMT_SEND:
 	case NVME_IO_ZONE_MGMT_RECV:
 	case NVME_IO_ZONE_APPEND: return limits->zoned;
@@ -237,6 +279,7 @@ uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, u
 	if (status)
 		return status;
 	req->flags = 0;
+	req->placement = 0;
 	req->namespace_sectors = limits->namespace_sectors;
 	req->protect = req->source_checks = 0;
 	req->sgl.bytes = 0;
@@ -250,6 +293,8 @@ uint16_t io_decode(const struct io_limits *limits, const struct nvme_sqe *sqe, u
 	case NVME_IO_WRITE_UNCORRECTABLE: return decode_write_uncorrectable(limits, sqe, req);
 	case NVME_IO_DATASET_MANAGEMENT: return decode_dataset(limits, sqe, pages, req);
 	case NVME_IO_COPY: return decode_copy(limits, sqe, pages, req);
+	case NVME_IO_MGMT_RECEIVE: return decode_handles_status(limits, sqe, pages, req);
+	case NVME_IO_MGMT_SEND: return decode_handles_update(limits, sqe, pages, req);
 	case NVME_IO_ZONE_MGMT_SEND: return decode_zone_send(limits, sqe, req);
 	case NVME_IO_ZONE_MGMT_RECV: return decode_zone_receive(limits, sqe, pages, req);
 	default: req->op = FTL_FLUSH; return NVME_SUCCESS;

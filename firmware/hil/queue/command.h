@@ -75,6 +75,7 @@ struct io_limits {
 	bool copies;         /* the device has memory for Copy */
 	bool in_place;       /* sectors of sequential zones may be written again */
 	bool zrwa;           /* zones can have random write areas */
+	uint32_t handles;    /* reclaim unit handles; 0: no flexible data placement */
 	bool inactive;       /* the namespace is not attached, does not exist, or … */
 	bool formatting;     /* … its data are going away */
 	uint32_t number;     /* of the namespace: NSID - 1 */

@@ -14,9 +14,10 @@ struct FilesOptions {
 	uint64_t file_bytes = 1 << 20; // size of the file that is updated, or written and read after each iteration
 	uint64_t count = 100;          // updates, or iterations at most
 	uint64_t small_files = 48;     // per iteration, 128 KiB each; every second one is removed
+	uint64_t hold = 0;             // fragment: percent of the space that files may have; 0: all of it
 	uint64_t reread = 0;           // of the remaining ones, read in each iteration
+	uint64_t warm_up = 0;          // updates before the measured ones
 	uint64_t sync_every = 1;       // updates
-	double aged = 0;               // part of the space filled with small files before the first update
 	uint64_t seed = 1;
 	fs::LayerWays ways;
 	std::string out; // a folder, or nothing

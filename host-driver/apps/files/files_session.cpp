@@ -24,11 +24,19 @@ json run(Controller &controller, const FilesOptions &options)
 	controller.reset_stats();
 	Job job(controller, device, stack.layer(), options);
 	const json result = job.run();
-	const DeviceWork work = work_of(controller);
+	const fs::DeviceWork work = fs::work_of(controller);
 	std::printf("%s", store::table_of(job.account()).c_str());
 	stack.layer().sync_all();
 	json out = {{"schema", "hartzone-files-1"},
 		    {"job", options.job},
+		    {"options",
+		     {{"size", options.file_bytes},
+		      {"count", options.count},
+		      {"small_files", options.small_files},
+		      {"hold", options.hold},
+		      {"reread", options.reread},
+		      {"warm_up", options.warm_up},
+		      {"sync_every", options.sync_every}}},
 		    {"layer", options.ways},
 		    {"clock", controller.machine().region().virtual_clock() ? "virtual" : "real"},
 		    {"seed", options.seed},

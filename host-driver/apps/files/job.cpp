@@ -1,10 +1,10 @@
-// Job: the data of a file derive from its name, so that reads can be verified.
+// Job: rates and latencies in the device's time.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/files/job.hpp"
 
 #include <cstdio>
-#include <functional>
 
+#include "apps/hzfs/stack/file_stack.hpp"
 #include "results/histogram.hpp"
 
 namespace hz::files {
@@ -13,66 +13,42 @@ namespace {
 
 using nlohmann::json;
 using store::block_bytes;
-using store::Bytes;
-
-constexpr uint64_t small_bytes = 128 << 10, piece_bytes = 512 << 10;
-
-Bytes content(const std::string &name, uint64_t offset, uint64_t bytes)
-{
-	Bytes out(bytes);
-	const uint64_t seed = store::crc32c(std::as_bytes(std::span(name)));
-	for (uint64_t i = 0; i < bytes; i++)
-		out[i] = std::byte(((offset + i) * 2654435761u + seed) >> 13);
-	return out;
-}
 
 double mib_s(uint64_t bytes, uint64_t ns) { return ns ? double(bytes) / (1 << 20) / (double(ns) / 1e9) : 0; }
 
 constexpr const char *phase_names[fs::phases] = {"no_gc", "normal", "boosted"};
 
-std::string small_name(uint64_t iteration, uint64_t i) { return "small-" + std::to_string(iteration) + "-" + std::to_string(i); }
-
 } // namespace
 
 json Job::run() { return options_.job == "update" ? update() : fragment(); }
 
-void Job::write_file(const std::string &name, uint64_t bytes, fs::Heat heat, bool sync)
+void Job::update_block(fs::File &file, uint64_t number)
 {
-	const fs::FileLayer::Handle file = layer_.create(name, heat);
-	if (!file)
-		throw store::NoSpace("there is a file " + name + " already: begin with an empty device");
-	for (uint64_t offset = 0; offset < bytes; offset += piece_bytes)
-		layer_.write(*file, offset, content(name, offset, std::min(piece_bytes, bytes - offset)));
-	if (sync)
-		layer_.sync(*file);
-}
-
-void Job::read_file(const std::string &name, uint64_t bytes)
-{
-	const fs::FileLayer::Handle file = layer_.open(name);
-	for (uint64_t offset = 0; offset < bytes; offset += piece_bytes) {
-		Bytes data(std::min(piece_bytes, bytes - offset));
-		layer_.read(*file, offset, data);
-		if (data != content(name, offset, data.size()))
-			throw store::Damaged("the file " + name + " is not what was written");
-	}
+	const uint64_t blocks = options_.file_bytes / block_bytes;
+	layer_.write(file, random_() % blocks * block_bytes, fs::sample(std::to_string(number), 0, block_bytes));
+	if (number % options_.sync_every == 0)
+		layer_.sync(file);
 }
 
 json Job::update()
 {
-	age();
-	write_file("updated", options_.file_bytes, fs::Heat::hot, true);
+	fs::age(layer_, options_.ways.aged, options_.file_bytes / block_bytes);
+	fs::write_sample(layer_, "updated", options_.file_bytes, fs::Heat::hot);
 	const fs::FileLayer::Handle file = layer_.open("updated");
 	res::Histogram latency;
-	const uint64_t blocks = options_.file_bytes / block_bytes;
+	for (uint64_t i = 1; i <= options_.warm_up; i++)
+		update_block(*file, options_.count + i);
+	if (options_.warm_up)
+		layer_.sync(*file);
+	const double filled = double(layer_.space().used) / double(layer_.space().total);
 	device_.take_account();
-	const DeviceWork before = work_of(controller_);
+	const fs::DeviceWork before = fs::work_of(controller_);
 	const fs::Counters files = layer_.counters();
 	const uint64_t begin_ns = device_.now_ns();
 	for (uint64_t i = 1; i <= options_.count; i++) {
 		const uint64_t before_ns = device_.now_ns();
-		layer_.write(*file, random_() % blocks * block_bytes, content(std::to_string(i - 1), 0, block_bytes));
-		if (i % options_.sync_every == 0 || i == options_.count)
+		update_block(*file, i);
+		if (i == options_.count && i % options_.sync_every)
 			layer_.sync(*file);
 		latency.add(device_.now_ns() - before_ns);
 	}
@@ -84,49 +60,56 @@ json Job::update()
 		    options_.sync_every == 1 ? "each" : ("every " + std::to_string(options_.sync_every)).c_str(), rate,
 		    latency.mean() / 1e3, double(latency.quantile(0.99)) / 1e3);
 	return {{"updates", options_.count},
+		{"filled", filled},
 		{"per_second", rate},
 		{"moved_blocks", layer_.counters().moved_blocks - files.moved_blocks},
-		{"device", json_of(work_of(controller_) - before)},
+		{"device", json_of(fs::work_of(controller_) - before)},
 		{"latency_ns",
 		 {{"mean", latency.mean()}, {"p50", latency.quantile(0.5)}, {"p99", latency.quantile(0.99)}, {"max", latency.max()}}}};
 }
 
-// Create small files up to their part of the space.
-void Job::age()
+void Job::reread()
 {
-	const uint64_t wanted = uint64_t(options_.aged * double(layer_.space().total));
-	for (uint64_t i = 1; layer_.space().used < wanted; i++)
-		make_small_files(i);
+	for (uint64_t i = 0; i < options_.reread; i++)
+		fs::read_sample(layer_, small_[random_() % small_.size()], fs::small_bytes);
 }
 
-void Job::make_small_files(uint64_t iteration)
+void Job::require_hold(uint64_t wanted) const
 {
-	for (uint64_t i = 0; i < options_.small_files; i++)
-		write_file(small_name(iteration, i), small_bytes, fs::Heat::warm, true);
-	for (uint64_t i = 1; i < options_.small_files; i += 2)
-		layer_.remove(small_name(iteration, i));
+	const uint64_t total = layer_.space().total;
+	if (options_.hold && wanted > total * options_.hold / 100)
+		throw store::NoSpace("--hold " + std::to_string(options_.hold) + ": an iteration alone needs " + std::to_string(wanted) +
+				     " of " + std::to_string(total) + " blocks: hold more, or write less (--small-files, --size)");
 }
 
-void Job::reread(uint64_t iteration)
+// Removes files drawn at random, large ones as often as their number says.
+void Job::make_room(uint64_t wanted)
 {
-	for (uint64_t i = 0; i < options_.reread; i++) {
-		const uint64_t of = 1 + random_() % iteration;
-		read_file(small_name(of, random_() % ((options_.small_files + 1) / 2) * 2), small_bytes);
+	while (layer_.space().used + wanted > layer_.space().total * options_.hold / 100 && small_.size() + large_.size()) {
+		const uint64_t drawn = random_() % (small_.size() + large_.size());
+		std::vector<std::string> &names = drawn < small_.size() ? small_ : large_;
+		std::string &name = names[drawn < small_.size() ? drawn : drawn - small_.size()];
+		layer_.remove(name);
+		name = names.back();
+		names.pop_back();
 	}
 }
 
 json Job::iteration(uint64_t number)
 {
 	const std::string large = "large-" + std::to_string(number);
-	const DeviceWork work = work_of(controller_);
-	make_small_files(number);
+	const fs::DeviceWork work = fs::work_of(controller_);
+	fs::make_small_files(layer_, number, options_.small_files);
+	for (uint64_t i = 0; i < options_.small_files; i += 2)
+		small_.push_back(fs::small_name(number, i));
 	const fs::Counters before = layer_.counters();
 	const uint64_t begin_ns = device_.now_ns();
-	write_file(large, options_.file_bytes, fs::Heat::cold, true);
+	fs::write_sample(layer_, large, options_.file_bytes, fs::Heat::cold);
 	const uint64_t written_ns = device_.now_ns();
-	read_file(large, options_.file_bytes);
+	fs::read_sample(layer_, large, options_.file_bytes);
 	const uint64_t read_ns = device_.now_ns();
-	reread(number);
+	large_.push_back(large);
+	reread();
 	const store::DeviceAccount account = device_.take_account();
 	store::add(account_, account);
 	const fs::Counters after = layer_.counters();
@@ -145,16 +128,19 @@ json Job::iteration(uint64_t number)
 		{"cleaned_meanwhile", after.cleaned_sections - before.cleaned_sections},
 		{"used_blocks", layer_.space().used},
 		{"commands", store::json_of(account)},
-		{"device", json_of(work_of(controller_) - work)}};
+		{"device", json_of(fs::work_of(controller_) - work)}};
 }
 
 json Job::fragment()
 {
 	json all = json::array();
-	const uint64_t wanted = (options_.small_files * (small_bytes / block_bytes + 1)) + options_.file_bytes / block_bytes + 2;
+	const uint64_t wanted = options_.small_files * fs::small_blocks + options_.file_bytes / block_bytes + 2;
+	require_hold(wanted);
 	std::printf("%9s %9s %9s %8s %8s %8s  %-8s %9s\n", "iteration", "wr MiB/s", "rd MiB/s", "free", "dirty", "valid", "cleaner",
 		    "moved");
 	for (uint64_t i = 1; i <= options_.count; i++) {
+		if (options_.hold)
+			make_room(wanted);
 		const fs::Space space = layer_.space();
 		if (space.total < space.used + wanted)
 			break;

@@ -1,7 +1,7 @@
 // Job: what the command files does with files, measured in the device's time.
 //
 // update: a file, and then writes of a block somewhere in it, each synced.
-// fragment: ZUFS's way to fragment a device (FAST 2026, section 5.5): small files, every second of which is removed, then a large one that is
+// fragment: ZUFS's way to fragment a device (FAST 2026, section 5.5): small files, half of them removed, then a large one that is
 // written, synced, read back and kept; until files have hardly room.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -10,9 +10,9 @@
 
 #include <random>
 
-#include "apps/files/device_work.hpp"
 #include "apps/files/files_options.hpp"
 #include "apps/hzfs/file_layer.hpp"
+#include "apps/hzfs/stack/device_work.hpp"
 #include "storage/queue/hartzone_device.hpp"
 
 namespace hz::files {
@@ -31,19 +31,19 @@ public:
 
 private:
 	nlohmann::json update();
+	void update_block(fs::File &file, uint64_t number);
 	nlohmann::json fragment();
 	nlohmann::json iteration(uint64_t number);
-	void age();
-	void make_small_files(uint64_t iteration);
-	void reread(uint64_t iteration);
-	void write_file(const std::string &name, uint64_t bytes, fs::Heat heat, bool sync);
-	void read_file(const std::string &name, uint64_t bytes);
+	void require_hold(uint64_t wanted) const;
+	void make_room(uint64_t wanted);
+	void reread();
 
 	Controller &controller_;
 	store::HartzoneDevice &device_;
 	fs::FileLayer &layer_;
 	const FilesOptions &options_;
 	std::mt19937_64 random_;
+	std::vector<std::string> small_, large_; // of fragment: files that exist
 	store::DeviceAccount account_;
 };
 

@@ -30,14 +30,19 @@ SqliteSession::SqliteSession(const std::string &run_directory, const SqliteOptio
 	else
 		compute_ = std::make_unique<FixedCompute>(*vfs_, options.compute_ns);
 	device_->set_compute(compute_.get());
+	before_ = fs::work_of(*controller_);
 	device_->take_account();
 }
 
 void SqliteSession::take_files()
 {
-	if (fs::FileLayer::is_blank(*device_))
+	const bool blank = fs::FileLayer::is_blank(*device_);
+	if (!blank && options_.ways.aged)
+		throw Error("--aged is for an empty device, and this one has files: leave it out, or give another --image");
+	if (blank)
 		fs::FileLayer::format(*device_);
 	stack_.emplace(*controller_, *device_, options_.ways);
+	fs::age(stack_->layer(), options_.ways.aged, 0);
 }
 
 void SqliteSession::end()
@@ -62,19 +67,20 @@ void SqliteSession::report()
 	}
 	if (options_.out.empty())
 		return;
-	res::write_result({{"schema", "hartzone-sqlite-1"},
-			   {"clock", machine_->region().virtual_clock() ? "virtual" : "real"},
-			   {"seed", options_.seed},
-			   {"layer", options_.ways},
-			   {"compute", {{"measured", options_.measured}, {"call_ns", options_.compute_ns}}},
-			   {"sqlite", sqlite_version_},
-			   {"elapsed_ns", elapsed_ns},
-			   {"device", store::json_of(account)},
-			   {"files", stack_->files()},
-			   {"iotailor", stack_->iotailor()},
-			   {"page_cache", stack_->page_cache()},
-			   {"digest", device_->digest()}},
-			  options_.out + "/sqlite.json");
+	nlohmann::json result = {{"schema", "hartzone-sqlite-1"},
+				 {"clock", machine_->region().virtual_clock() ? "virtual" : "real"},
+				 {"seed", options_.seed},
+				 {"layer", options_.ways},
+				 {"compute", {{"measured", options_.measured}, {"call_ns", options_.compute_ns}}},
+				 {"sqlite", sqlite_version_},
+				 {"elapsed_ns", elapsed_ns},
+				 {"device", store::json_of(account)},
+				 {"files", stack_->files()},
+				 {"iotailor", stack_->iotailor()},
+				 {"page_cache", stack_->page_cache()},
+				 {"digest", device_->digest()}};
+	result.update(fs::json_of(fs::work_of(*controller_) - before_));
+	res::write_result(result, options_.out + "/sqlite.json");
 }
 
 } // namespace hz::sql

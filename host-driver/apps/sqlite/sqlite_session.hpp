@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/hzfs/stack/device_work.hpp"
 #include "apps/hzfs/stack/file_stack.hpp"
 #include "session/machine/descriptor.hpp"
 #include "session/machine/machine.hpp"
@@ -38,6 +39,7 @@ private:
 	std::optional<Controller> controller_;
 	std::optional<store::HartzoneDevice> device_;
 	std::optional<fs::FileStack> stack_;
+	fs::DeviceWork before_; // of mounting and ageing
 	std::optional<Vfs> vfs_;
 	std::unique_ptr<store::HostCompute> compute_;
 };

@@ -186,6 +186,26 @@ int hartzone_get_in_place(hartzone_device *device, hartzone_in_place *in_place)
 	});
 }
 
+int hartzone_get_handles(hartzone_device *device, uint32_t *handles)
+{
+	return guarded<int>(HARTZONE_ERROR, [&] {
+		*handles = device->state->machine->config().fdp_handles;
+		return 0;
+	});
+}
+
+int hartzone_get_zrwa(hartzone_device *device, hartzone_zrwa *zrwa)
+{
+	return guarded<int>(HARTZONE_ERROR, [&] {
+		const hz_device_config &config = device->state->machine->config();
+		*zrwa = {};
+		if (config.zrwa_count)
+			*zrwa = {config.zrwa_count, static_cast<uint32_t>(config.zrwa_sectors),
+				 static_cast<uint32_t>(config.zrwa_flush_sectors)};
+		return 0;
+	});
+}
+
 hartzone_queue *hartzone_queue_open(hartzone_device *device, unsigned id, uint32_t data_blocks)
 {
 	return hartzone_queue_open_deep(device, id, data_blocks, 1);

@@ -179,7 +179,7 @@ std::pair<nvme_sqe, uint32_t> command_of(const hartzone_queue *queue, const hart
 	const auto with_data = [&](nvme_sqe (*make)(uint64_t, uint32_t)) {
 		const uint32_t blocks = blocks_of(queue, r.parts, r.count);
 		nvme_sqe sqe = make(r.block, blocks);
-		set_flags(sqe, r.flags);
+		set_flags(queue, sqe, r.flags);
 		return std::pair(sqe, blocks);
 	};
 	switch (r.operation) {

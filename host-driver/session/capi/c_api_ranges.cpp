@@ -36,7 +36,7 @@ int copy(hartzone_queue *queue, uint64_t to, bool append, const hartzone_range *
 		for (const hartzone_range &range : require_count(ranges, count, HZ_COPY_RANGES, "copy"))
 			list.push_back(source_of(range));
 		nvme_sqe sqe = hz::QueuePair::copy(to, count, append);
-		set_flags(sqe, flags);
+		set_flags(queue, sqe, flags);
 		return run(queue, sqe, std::as_bytes(std::span(list)), {}, block);
 	});
 }

@@ -28,15 +28,34 @@ nvme_sqe verify_of(uint64_t block, uint32_t blocks)
 	return QueuePair::verify(block, blocks);
 }
 
-void set_flags(nvme_sqe &sqe, unsigned flags)
+namespace {
+
+// Writes without a handle name none: the device does not look at a directive that it does not know.
+void set_handle(const hartzone_queue *queue, nvme_sqe &sqe, unsigned handle)
+{
+	const uint32_t handles = queue->device->machine->config().fdp_handles;
+	if (!handle)
+		return;
+	if (handle >= handles || sqe.opcode == NVME_IO_ZONE_APPEND)
+		throw hz::Error("HARTZONE_HANDLE(" + std::to_string(handle) + ") of a write or copy: this device has " +
+				std::to_string(handles) + " reclaim unit handles");
+	sqe.cdw12 |= uint32_t(NVME_DIRECTIVE_PLACEMENT) << NVME_RW_DTYPE_SHIFT;
+	sqe.cdw13 |= handle << NVME_RW_DSPEC_SHIFT;
+}
+
+} // namespace
+
+void set_flags(const hartzone_queue *queue, nvme_sqe &sqe, unsigned flags)
 {
 	const unsigned known = HARTZONE_FUA | HARTZONE_DURABLE | (sqe.opcode == NVME_IO_WRITE ? HARTZONE_IN_PLACE : 0);
-	if (flags & ~known)
-		throw hz::Error("flags " + std::to_string(flags) +
-				": only HARTZONE_FUA and HARTZONE_DURABLE are known, and HARTZONE_IN_PLACE of a write");
+	const unsigned handle = flags >> 16, plain = flags & 0xffff;
+	if (plain & ~known)
+		throw hz::Error("flags " + std::to_string(plain) +
+				": only HARTZONE_FUA, HARTZONE_DURABLE and HARTZONE_HANDLE are known, and HARTZONE_IN_PLACE of a write");
 	sqe.cdw12 |= flags & HARTZONE_FUA ? NVME_RW_FUA : 0;
 	sqe.cdw3 |= flags & HARTZONE_DURABLE ? NVME_RW_DURABLE : 0;
 	sqe.cdw3 |= flags & HARTZONE_IN_PLACE ? NVME_RW_IN_PLACE : 0;
+	set_handle(queue, sqe, handle);
 }
 
 } // namespace hz::capi
@@ -60,7 +79,7 @@ int send(hartzone_queue *queue, nvme_sqe (*command)(uint64_t, uint32_t), uint64_
 {
 	return guarded<int>(HARTZONE_ERROR, [&] {
 		nvme_sqe sqe = command(block, blocks_of(queue, parts, count));
-		set_flags(sqe, flags);
+		set_flags(queue, sqe, flags);
 		return run(queue, sqe, gathered(parts, count), {}, result);
 	});
 }
@@ -98,7 +117,7 @@ int hartzone_write_zeroes(hartzone_queue *queue, uint64_t block, uint32_t blocks
 		if (blocks == 0 || blocks > 65536)
 			throw hz::Error(std::to_string(blocks) + " blocks of zeros: a command writes 1 to 65536");
 		nvme_sqe sqe = hz::QueuePair::write_zeroes(block, blocks);
-		set_flags(sqe, flags & ~unsigned(HARTZONE_DEALLOCATE));
+		set_flags(queue, sqe, flags & ~unsigned(HARTZONE_DEALLOCATE));
 		sqe.cdw12 |= flags & HARTZONE_DEALLOCATE ? NVME_RW_DEAC : 0;
 		return run(queue, sqe);
 	});

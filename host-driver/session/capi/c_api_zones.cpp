@@ -18,6 +18,8 @@ hartzone_zone zone_of(const nvme_zone_descriptor &d)
 	return {d.start, d.capacity, d.write_pointer, static_cast<hartzone_zone_state>(d.state >> 4)};
 }
 
+constexpr uint32_t zrwa_allocation = 1 << 9; // ZRWAA in CDW13 of Zone Management Send
+
 // The report's filter for a state; conventional zones have none.
 uint32_t filter_of(int state)
 {
@@ -65,6 +67,13 @@ void refill(hartzone_zones *zones)
 } // namespace
 
 int hartzone_zone_open(hartzone_queue *queue, uint64_t start) { return run(queue, hz::QueuePair::zone_send(start, NVME_ZSA_OPEN)); }
+int hartzone_zone_open_zrwa(hartzone_queue *queue, uint64_t start)
+{
+	nvme_sqe sqe = hz::QueuePair::zone_send(start, NVME_ZSA_OPEN);
+	sqe.cdw13 |= zrwa_allocation;
+	return run(queue, sqe);
+}
+int hartzone_zone_flush_zrwa(hartzone_queue *queue, uint64_t block) { return run(queue, hz::QueuePair::zone_send(block, NVME_ZSA_COMMIT)); }
 int hartzone_zone_close(hartzone_queue *queue, uint64_t start) { return run(queue, hz::QueuePair::zone_send(start, NVME_ZSA_CLOSE)); }
 int hartzone_zone_finish(hartzone_queue *queue, uint64_t start) { return run(queue, hz::QueuePair::zone_send(start, NVME_ZSA_FINISH)); }
 int hartzone_zone_reset(hartzone_queue *queue, uint64_t start) { return run(queue, hz::QueuePair::zone_send(start, NVME_ZSA_RESET)); }

@@ -38,7 +38,7 @@ uint64_t shm_bytes_for(uint64_t heap_bytes)
 }
 
 /* Memory that grows with the device: the map, flat or the state of its table pages, with cache and
- * log; the reverse map of backing zones; zones, their locks and statistics; the data cache. The
+ * log, or of zones, or both; the reverse map of backing zones; zones, their locks and statistics; the data cache. The
  * rest fits the minimum size. A sparse file backs the memory, so an overestimate costs nothing. */
 static uint64_t ram_of_namespace(const hz_device_config &config, uint32_t number)
 {
@@ -49,9 +49,11 @@ static uint64_t ram_of_namespace(const hz_device_config &config, uint32_t number
 	hz_shape shape;
 	hz_namespace_shape(&config, number, &shape);
 	const uint64_t zones = uint64_t(shape.zones) + shape.backing_zones;
-	const uint64_t map_bytes = config.l2p_cache_bytes                ? zones * shape.map_pages_per_zone * page_state_bytes
-				   : config.l2p_kind == HZ_L2P_KIND_ZONE ? zones * HZ_ZONE_ENTRY_BYTES
-									 : zones * shape.zone_capacity_sectors * HZ_MAP_ENTRY_BYTES;
+	const bool of_zones = config.l2p_kind == HZ_L2P_KIND_ZONE;
+	const uint64_t zones_of_sectors = of_zones ? shape.conventional_zones : zones;
+	const uint64_t map_bytes = (of_zones ? zones * HZ_ZONE_ENTRY_BYTES : 0) +
+				   zones_of_sectors * (config.l2p_cache_bytes ? shape.map_pages_per_zone * page_state_bytes
+									      : shape.zone_capacity_sectors * HZ_MAP_ENTRY_BYTES);
 	const uint64_t cached = config.l2p_cache_bytes ? uint64_t(config.l2p_cache_bytes) * cache_ratio +
 								 config.l2p_buckets * bucket_bytes + config.l2p_log_entries * record_bytes
 						       : 0;

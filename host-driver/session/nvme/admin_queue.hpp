@@ -25,7 +25,7 @@ public:
 	// Sets both rings empty and at these addresses, which are zero; the controller is disabled.
 	void place(BusAddress sq, BusAddress cq);
 
-	// Called about every 20 ms while a command is under way.
+	// Called about every 20 ms while a command is under way, the first time when the device has its doorbell.
 	using Meanwhile = std::function<void()>;
 	// Runs a command; its id is chosen here. Throws Error when the machine died, or after `limit`.
 	AdminResult run(nvme_sqe sqe, std::chrono::seconds limit, const Meanwhile &meanwhile = {});

@@ -394,11 +394,18 @@ void QueuePair::open(uint64_t first_arrival_ns)
 	region_.ring_bell();
 }
 
-void QueuePair::promise_until(uint64_t horizon_ns)
+void QueuePair::promise_quietly(uint64_t horizon_ns)
 {
 	check_horizon(horizon_ns);
 	publish(horizon_ns);
-	region_.ring_bell();
+}
+
+void QueuePair::ring() const { region_.ring_bell(); }
+
+void QueuePair::promise_until(uint64_t horizon_ns)
+{
+	promise_quietly(horizon_ns);
+	ring();
 }
 
 void QueuePair::close()

@@ -145,6 +145,9 @@ public:
 	void open(uint64_t first_arrival_ns = 0);
 	void promise_until(uint64_t horizon_ns);
 	void promise_nothing_more() { promise_until(UINT64_MAX); }
+	// promise_until() of several queues: the device looks at them after ring().
+	void promise_quietly(uint64_t horizon_ns);
+	void ring() const;
 	// No command will come any more; requires that nothing is outstanding.
 	void close();
 
@@ -212,6 +215,8 @@ constexpr uint64_t QueuePair::bytes_of(const nvme_sqe &sqe)
 	case NVME_IO_WRITE:
 	case NVME_IO_ZONE_APPEND: return ((sqe.cdw12 & 0xffff) + 1ull) * HZ_SECTOR_BYTES;
 	case NVME_IO_ZONE_MGMT_RECV: return (sqe.cdw12 + 1ull) * 4;
+	case NVME_IO_MGMT_RECEIVE: return sqe.cdw10 & 0xff ? (sqe.cdw11 + 1ull) * 4 : 0;
+	case NVME_IO_MGMT_SEND: return sqe.cdw10 & 0xff ? ((sqe.cdw10 >> NVME_IO_MGMT_FIELD_SHIFT) + 1) * sizeof(uint16_t) : 0;
 	case NVME_IO_COPY: return ((sqe.cdw12 & 0xff) + 1) * sizeof(nvme_copy_range);
 	case NVME_IO_DATASET_MANAGEMENT: return ((sqe.cdw10 & 0xff) + 1) * sizeof(nvme_dsm_range);
 	default: return 0;

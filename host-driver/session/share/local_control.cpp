@@ -114,10 +114,10 @@ void LocalControl::require_enabled() const
 }
 
 // A completion queue that is gone takes its slot with it, also where a caller deletes by hand.
-AdminResult LocalControl::admin(const nvme_sqe &sqe)
+AdminResult LocalControl::admin(const nvme_sqe &sqe, const AdminQueue::Meanwhile &meanwhile)
 {
 	require_enabled();
-	const AdminResult result = queue_.run(sqe, admin_limit);
+	const AdminResult result = queue_.run(sqe, admin_limit, meanwhile);
 	if (sqe.opcode == NVME_ADMIN_DELETE_CQ && !result.status)
 		table_.give(sqe.cdw10 & 0xffff);
 	return result;

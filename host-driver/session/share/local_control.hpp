@@ -31,7 +31,8 @@ public:
 	void shutdown();
 	void disconnect();
 
-	AdminResult admin(const nvme_sqe &sqe) override;
+	AdminResult admin(const nvme_sqe &sqe) override { return admin(sqe, {}); }
+	AdminResult admin(const nvme_sqe &sqe, const AdminQueue::Meanwhile &meanwhile);
 	BusAddress allocate(uint64_t bytes) override;
 	void free(BusAddress address) override;
 	QueueGrant create_queue(unsigned qid, const QueueOptions &options) override;

@@ -14,6 +14,11 @@
  *   uint64_t lt_or / lt_and(lt_word *w, uint64_t)   acquire + release, returns the old value
  *   bool     lt_cas(lt_word *w, uint64_t old, uint64_t new_);  acquire + release; never fails spuriously
  *   uint64_t lt_cas_seen(…same…);                   the value found: equal to `old` exactly if new_ was written
+ *   uint64_t lt_load_last(const lt_word *w);        lt_load that comes after every earlier read, too (riscv: LR.D.AQRL)
+ *   uint32_t lt_load32(const uint32_t *w);          lt_load and lt_store of 32 bits, 4-byte aligned (riscv: LR.W.AQ, AMOSWAP.W.RL);
+ *   void     lt_store32(uint32_t *w, uint32_t v);   plain reads of the word by a hart that excludes all writers are no race
+ *   uint32_t lt_glance(const uint32_t *w);          plain read that another hart's lt_put may overtake: what was read counts only if
+ *   void     lt_put(uint32_t *w, uint32_t v);       lt_lock_looked (lt/lock.h) says so
  *   uint64_t lt_peek(const lt_word *w);             plain relaxed read by the only hart that ever writes the word
  *   void     lt_preset(lt_word *w, uint64_t v);     plain write while no other hart can reach the word yet
  *   bool     lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
@@ -35,6 +40,7 @@
  *   void     lt_note_waiting(class, index, since_ns), lt_note_not_waiting(void);  for the deadlock dump of the virtual
  *                                                   clock
  *   void     lt_tell_lock(event, class, index, site);  for the virtual clock's ledger of locks, clock frozen
+ *   void     lt_tell_look(void), lt_tell_looked(void);  for the virtual clock's race check: plain loads between the two may race
  *   void     lt_tell_had(logical_lock);             for the same ledger: a logical lock was taken (lt/logical.h); a constant
  *   void     lt_tell_request(event, request);        for the virtual clock's account of requests (vclock_abi.h); a constant event
  *   void     lt_tell_flash_read(request, begin_ns, cells_end_ns, end_ns);  for the same, clock frozen

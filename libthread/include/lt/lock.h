@@ -52,6 +52,21 @@ void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node);
  * behind a waiting writer would deadlock. */
 void lt_lock_read(struct lt_lock *lock, struct lt_lock_node *node);
 void lt_lock_read_end(struct lt_lock *lock, struct lt_lock_node *node);
+/* A look reads without the lock, and writes no shared line, under kinds with a sequence. lt_lock_has_looks: is this lock of one? Under
+ * granularity `global` none is. lt_lock_look: false: a writer is inside. lt_lock_looked, by the hart that looked, with the same node: true:
+ * no writer has been inside since, so all that lt_glance read in between is whole. After a false of either, take the lock. Writers write
+ * such data by lt_put; where another lock excludes them from those who look, plain stores do. Between the two calls there is no other lock,
+ * and the data stay in place; the values may be of no use, so they steer nothing. A look that has begun counts as a shared acquisition; one
+ * in vain, begun or not, counts as refused in the ledger. */
+bool lt_lock_has_looks(const struct lt_lock *lock);
+bool lt_lock_look(struct lt_lock *lock, struct lt_lock_node *node);
+bool lt_lock_looked(struct lt_lock *lock, struct lt_lock_node *node);
+/* section((uint64_t[]){ a, b, c, d }) under the lock, as if acquired before it and released behind it, by whichever hart: under `combine` the
+ * holder runs what others wait with. So a section depends neither on its hart nor on another lock that it holds; it may take and release
+ * locks of higher levels. lt_lock_combines: is this lock of that kind? Under granularity `global` none is. A section that another hart has
+ * run counts as a shared acquisition by its own hart, after a wait and for no time; the other hart's hold contains it. */
+bool lt_lock_combines(const struct lt_lock *lock);
+void lt_lock_run(struct lt_lock *lock, lt_lock_section *section, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /* Fill up to max entries with the statistics of every lock ever acquired (a shard's locks are one entry, with the shard's index),
  * beginning with the first-th; returns how many exist. Takes each lock, perhaps after a wait, and reads it with the clock frozen; the
  * caller must hold none. p99 is exact below 16 ns, else at most 1/8 too high. Level off: nothing is counted. hold_*: level all only. */

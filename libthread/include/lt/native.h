@@ -14,8 +14,8 @@
  * LT_CODE(function): its address for the guest. What code of hardware keeps in memory is that one.
  *
  * lt_decide(decision, …) runs a decision amid such code: it costs the hart instructions, so the clock, frozen once, is thawed meanwhile.
- * On bare metal a decision's stack begins at a fixed address of its hart: which lines of memory its locals touch does not depend on what
- * runs natively. A decision asks for no other one. */
+ * On bare metal it runs on the hart's decision stack, from a fixed address: which lines its locals touch does not depend on what runs
+ * natively. A decision asks for no other one. */
 typedef uint64_t lt_decision(uintptr_t subject, uint64_t at_ns, uint64_t how);
 
 #ifdef HZ_NATIVE_IMAGE

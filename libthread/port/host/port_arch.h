@@ -38,6 +38,8 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 	(void)index;
 	(void)site;
 }
+static inline void lt_tell_look(void) {}
+static inline void lt_tell_looked(void) {}
 static inline void lt_tell_had(unsigned logical_lock) { (void)logical_lock; }
 static inline void lt_tell_request(enum hz_vc_hint event, const void *request)
 {
@@ -94,6 +96,23 @@ static inline void lt_store(lt_word *w, uint64_t v)
 	lt_shared_access();
 	__atomic_store_n(&w->value, v, __ATOMIC_RELEASE);
 }
+
+static inline uint64_t lt_load_last(const lt_word *w) { return lt_load(w); } /* every read before it is an acquire */
+
+static inline uint32_t lt_load32(const uint32_t *w)
+{
+	lt_shared_access();
+	return __atomic_load_n(w, __ATOMIC_ACQUIRE);
+}
+
+static inline void lt_store32(uint32_t *w, uint32_t v)
+{
+	lt_shared_access();
+	__atomic_store_n(w, v, __ATOMIC_RELEASE);
+}
+
+static inline uint32_t lt_glance(const uint32_t *w) { return lt_load32(w); }
+static inline void lt_put(uint32_t *w, uint32_t v) { lt_store32(w, v); }
 
 #define LT_RMW(name, builtin) \
 	static inline uint64_t name(lt_word *w, uint64_t v) \

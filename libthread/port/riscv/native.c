@@ -48,7 +48,7 @@ static uint64_t lt_decide_thawed(uint64_t decision, uint64_t subject, uint64_t a
 	return result;
 }
 
-/* The lowest page above the guard of the hart's stack. */
+/* The decision stack is the page above the guard (native_abi.h). */
 HZ_FROZEN uint64_t lt_decide(lt_decision *decision, uintptr_t subject, uint64_t at_ns, uint64_t how)
 {
 	uint64_t area = (uintptr_t)__builtin_frame_address(0) & -(uint64_t)HZ_STACK_BYTES;

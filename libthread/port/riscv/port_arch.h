@@ -36,6 +36,28 @@ static inline uint64_t lt_load(const lt_word *w)
 	return v;
 }
 
+static inline uint64_t lt_load_last(const lt_word *w)
+{
+	uint64_t v;
+
+	__asm__ volatile("lr.d.aqrl %0, (%1)" : "=r"(v) : "r"(&w->value) : "memory");
+	return v;
+}
+
+static inline uint32_t lt_load32(const uint32_t *w)
+{
+	uint64_t v;
+
+	__asm__ volatile("lr.w.aq %0, (%1)" : "=r"(v) : "r"(w) : "memory");
+	return (uint32_t)v;
+}
+
+static inline void lt_store32(uint32_t *w, uint32_t v) { __asm__ volatile("amoswap.w.rl zero, %1, (%0)" : : "r"(w), "r"(v) : "memory"); }
+
+/* Plain accesses suffice the virtual clock, too: the sequence that judges them is read and written at order points. */
+static inline uint32_t lt_glance(const uint32_t *w) { return *(const volatile uint32_t *)w; }
+static inline void lt_put(uint32_t *w, uint32_t v) { *(volatile uint32_t *)w = v; }
+
 /* AMOSWAP and not SD: an order point. .rl keeps every earlier load and store before it. */
 static inline void lt_store(lt_word *w, uint64_t v)
 {
@@ -146,6 +168,10 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 	slot->arg2 = (uintptr_t)site;
 	LT_VC_HINT(HZ_VC_LOCK_EVENT);
 }
+
+/* For the plugin's race check. */
+static inline void lt_tell_look(void) { LT_VC_HINT(HZ_VC_LOOK); }
+static inline void lt_tell_looked(void) { LT_VC_HINT(HZ_VC_LOOKED); }
 
 /* For the plugin's ledger: one instruction, anywhere. */
 #define lt_tell_had(logical_lock) LT_VC_HINT(HZ_VC_HAD + (logical_lock))

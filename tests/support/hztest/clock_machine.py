@@ -76,7 +76,7 @@ class Machine:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.output, _ = self.process.communicate()
-            raise AssertionError(f"no end within {timeout} s: {' '.join(self.command)}\n{self.output}")
+            raise AssertionError(f"no end within {timeout} s: {' '.join(self.command)}\n{self.output}") from None
         return self.process.returncode
 
     def run(self, timeout=HANG_S):

@@ -1,5 +1,5 @@
-// FileStack: the file layer on a device, optionally with IOTailor and a page cache in between; and
-// its counters as JSON.
+// FileStack: the file layer on a device, optionally with IOTailor and a page cache in between; its counters as JSON; and sample files,
+// which age a device.
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -33,5 +33,25 @@ private:
 	std::optional<store::CachedDevice> cached_;
 	std::optional<FileLayer> layer_;
 };
+
+// --- sample files: the bytes of a file follow from its name ---
+
+constexpr uint64_t small_bytes = 128 << 10;                             // of a small file
+constexpr uint64_t small_blocks = small_bytes / store::block_bytes + 1; // with its inode
+constexpr uint64_t small_files = 48;                                    // of a round of age()
+
+// Bytes [offset, offset + bytes) of a file of that name.
+store::Bytes sample(const std::string &name, uint64_t offset, uint64_t bytes);
+// Writes and syncs a new file. Throws NoSpace, also where there is a file of that name.
+void write_sample(FileLayer &layer, const std::string &name, uint64_t bytes, Heat heat);
+// Throws Damaged where the file has other bytes.
+void read_sample(FileLayer &layer, const std::string &name, uint64_t bytes);
+
+std::string small_name(uint64_t round, uint64_t i);
+// Writes the small files 0 to count - 1 of a round, syncs each, and removes every second one.
+void make_small_files(FileLayer &layer, uint64_t round, uint64_t count);
+// Makes rounds of small files, until they and `reserved` blocks that are written later fill that percentage of the space; 0: none.
+// Throws NoSpace where the reserved blocks alone fill it.
+void age(FileLayer &layer, uint64_t percent, uint64_t reserved);
 
 } // namespace hz::fs

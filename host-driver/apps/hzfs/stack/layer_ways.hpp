@@ -14,6 +14,7 @@ struct LayerWays {
 	uint32_t nsid = 1; // of the namespace with the files
 	bool in_place = false, slack = false, copy_offload = false, iotailor = false;
 	uint64_t page_cache = 0;               // bytes of blocks kept in host memory; 0: none
+	uint64_t aged = 0;                     // percent of the space that files shall have before anything is measured; 0: as it is
 	std::optional<CleanerKnobs> cleaner{}; // in the background
 };
 
@@ -22,8 +23,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CleanerKnobs, no_gc, boost, vali
 
 inline void to_json(nlohmann::json &out, const LayerWays &ways)
 {
-	out = {{"nsid", ways.nsid},         {"in_place", ways.in_place},    {"slack", ways.slack}, {"copy_offload", ways.copy_offload},
-	       {"iotailor", ways.iotailor}, {"page_cache", ways.page_cache}};
+	out = {{"nsid", ways.nsid},         {"in_place", ways.in_place},     {"slack", ways.slack}, {"copy_offload", ways.copy_offload},
+	       {"iotailor", ways.iotailor}, {"page_cache", ways.page_cache}, {"aged", ways.aged}};
 	if (ways.cleaner)
 		out["cleaner"] = *ways.cleaner;
 }
@@ -36,6 +37,7 @@ inline void from_json(const nlohmann::json &in, LayerWays &ways)
 	ways.copy_offload = in.value("copy_offload", false);
 	ways.iotailor = in.value("iotailor", false);
 	ways.page_cache = in.value("page_cache", uint64_t(0));
+	ways.aged = in.value("aged", uint64_t(0));
 	if (in.contains("cleaner"))
 		ways.cleaner = in.at("cleaner").get<CleanerKnobs>();
 }

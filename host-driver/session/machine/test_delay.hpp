@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace hz::replay {
+namespace hz {
 
 /* Sleeps up to that many microseconds at one call in eight; does nothing when the variable is not set. */
 class TestDelay {
@@ -17,4 +17,4 @@ private:
 	std::minstd_rand random_;
 };
 
-} // namespace hz::replay
+} // namespace hz

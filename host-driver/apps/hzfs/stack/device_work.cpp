@@ -1,12 +1,12 @@
 // DeviceWork: sums over the log pages of flash and FTL.
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/files/device_work.hpp"
+#include "apps/hzfs/stack/device_work.hpp"
 
 #include <numeric>
 
 #include "storage/zoned_device.hpp"
 
-namespace hz::files {
+namespace hz::fs {
 
 DeviceWork work_of(Controller &controller)
 {
@@ -42,4 +42,4 @@ nlohmann::json json_of(const DeviceWork &work)
 		{"map_misses", work.map_misses}};
 }
 
-} // namespace hz::files
+} // namespace hz::fs

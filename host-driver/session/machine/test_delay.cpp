@@ -1,12 +1,12 @@
 /* Random delays of host threads; not seeded, on purpose. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay/test_delay.hpp"
+#include "session/machine/test_delay.hpp"
 
 #include <chrono>
 #include <cstdlib>
 #include <thread>
 
-namespace hz::replay {
+namespace hz {
 
 TestDelay::TestDelay()
 {
@@ -22,4 +22,4 @@ void TestDelay::maybe()
 		std::this_thread::sleep_for(std::chrono::microseconds(random_() % longest_us_));
 }
 
-} // namespace hz::replay
+} // namespace hz

@@ -6,7 +6,7 @@
 
 #include "session/controller.hpp"
 
-namespace hz::files {
+namespace hz::fs {
 
 struct DeviceWork { // sectors, but for the last two
 	uint64_t host_written = 0, programmed = 0;
@@ -20,4 +20,4 @@ DeviceWork work_of(Controller &controller);
 DeviceWork operator-(const DeviceWork &now, const DeviceWork &before);
 nlohmann::json json_of(const DeviceWork &work);
 
-} // namespace hz::files
+} // namespace hz::fs

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What parity over the dies (RAIN) is worth and costs: unreadable sectors before and after, bytes programmed, throughput, latency, and locks."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from common import arguments, conzone, frame, plot, report  # noqa: E402
+from common.elasticity import Interval  # noqa: E402
+from common.report import mean  # noqa: E402
+from common.sweep import Point  # noqa: E402
+
+NAME = "rain-uber"
+PPB = 10 ** 9
+SECTOR_BITS = 4096 * 8
+THREADS = 4
+WAYS = {"off": "without parity", "on": "with parity"}
+WRITES, READS = f"{NAME}-writes", f"{NAME}-reads"
+
+
+def options(words=None):
+    p = arguments.study_parser(NAME, __doc__, "--quick")
+    p.set_defaults(seeds=list(range(1, 11)))
+    arguments.add_numbers(p, "--lost", 0, PPB, "0,10000000", "pages that cannot be read, in 10^-9 of all")
+    arguments.add_number(p, "--volume", 1, 1024, 64, "MiB that are written, and MiB that are read")
+    arguments.add_update(p)
+    args = arguments.parsed(p, words)
+    return arguments.quickly(args, lost=[10000000], volume=32, seeds=[1, 2])
+
+
+def device_of(way, lost, seed):
+    """Memory is not what is compared: parity takes 1 MiB in the two write buffers, and as much to rebuild."""
+    return conzone.device({"seed": seed, "rain": way, "faults": {"read_fail_ppb": lost}, "memory": {"sram": 0}})
+
+
+def workload_of(args, name, seed):
+    """Each thread fills zones of its own; or reads sectors at random places of them."""
+    keys = {"pattern": "sequential", "block": "384 KiB", "read_ratio": 0.0} if name == WRITES else \
+           {"pattern": "random", "block": "4 KiB", "read_ratio": 1.0, "prefill": 1.0, "zones": max(1, args.volume // 64)}
+    return conzone.workload(name, seed, threads=THREADS, accept_unreadable=True,
+                            common={**keys, "total_bytes": f"{args.volume // THREADS} MiB" if name == WRITES else f"{args.volume // THREADS // 4 * 1024} KiB"})
+
+
+def points(args):
+    return [Point({"way": way, "lost": lost}, f"{WAYS[way]}, {lost} of 10^9 pages lost",
+                  [(f"{way}-{lost}-{name}-{seed}", device_of(way, lost, seed), workload_of(args, name, seed)) for seed in args.seeds for name in (WRITES, READS)])
+            for lost in args.lost for way in WAYS]
+
+
+def check(result, folder):
+    conzone.check(result, folder)
+
+
+def uber(result):
+    """Unreadable sectors for each bit read."""
+    reads = result["totals"]["read"]
+    return reads["errors"] / ((reads["ops"] + reads["errors"]) * SECTOR_BITS)
+
+
+def programmed(result):
+    return sum(row["program_bytes"] for row in result["nand"]["by_cause"].values()) / result["ftl"]["host_write_bytes"]
+
+
+def zone_locks(result):
+    """Acquisitions of zones' locks for each MiB written."""
+    return sum(lock["acquisitions"] for lock in result["locks"] if lock["class"] == "zone") / (result["ftl"]["host_write_bytes"] / 2 ** 20)
+
+
+def summarize(results):
+    writes = [r for r in results if r["workload"]["name"] == WRITES]
+    reads = [r for r in results if r["workload"]["name"] == READS]
+    found, speed = Interval([uber(r) for r in reads]), Interval([r["totals"]["write"]["mib_s"] for r in writes])
+    several = len(writes) > 1
+    return {
+        "uber": found.mean, "uber_half": found.half if several else None, "uber_by_seed": found.values,
+        "mib_s": speed.mean, "mib_s_half": speed.half if several else None,
+        "waf": mean(programmed(r) for r in writes),
+        "locks": mean(zone_locks(r) for r in writes),
+        "read_p99_us": mean(conzone.host_us(r, "read", "p99") for r in reads),
+        "rebuilt": mean(r["ftl"]["rebuilt_bytes"]["reads"] // 4096 for r in reads),
+        "not_rebuilt": mean(r["ftl"]["not_rebuilt_bytes"] // 4096 for r in reads),
+        "moved_zones": mean(r["ftl"]["refreshed_zones"]["rebuilt"] for r in reads),
+        **conzone.common_figures(results),
+    }
+
+
+FIGURES = [("unreadable sectors for each bit read", "uber", ""), ("95 % interval of these to each side", "uber_half", ""),
+           ("bytes programmed for a byte written", "waf", ""), ("writes", "mib_s", "MiB/s"), ("95 % interval of the writes to each side", "mib_s_half", "MiB/s"),
+           ("acquisitions of zones' locks for each MiB", "locks", ""), ("p99 of reads", "read_p99_us", "us"),
+           ("sectors rebuilt", "rebuilt", ""), ("zones moved since a sector was rebuilt", "moved_zones", "")]
+
+
+def figures(args, measured):
+    return [report.figure(f"{what}, {lost} of 10^9 pages lost, {way}", measured.value((way, lost), field), unit)
+            for lost in args.lost for way in WAYS for what, field, unit in FIGURES]
+
+
+def rates(figure):
+    """Those of the form that was run."""
+    return [lost for lost in (0, 1000000, 10000000) if report.has(figure, f"writes, {lost} of 10^9 pages lost, on")]
+
+
+def directions(figure):
+    for lost in rates(figure):
+        at = {way: f"{lost} of 10^9 pages lost, {way}" for way in WAYS}
+        bits = {way: figure(f"unreadable sectors for each bit read, {name}") for way, name in at.items()}
+        waf = {way: figure(f"bytes programmed for a byte written, {name}") for way, name in at.items()}
+        if lost:
+            yield f"{lost}: parity saves nine of ten sectors, or more", bits["on"] < bits["off"] / 10
+        else:
+            yield "nothing is lost without faults", bits["on"] == bits["off"] == 0
+        yield f"{lost}: a die of four has parity, so a third more is programmed", 1.3 < waf["on"] / waf["off"] < 1.4
+
+
+def rows(figure):
+    for lost in rates(figure):
+        for way, words in WAYS.items():
+            at, there = f"{lost} of 10^9 pages lost, {way}", f"{100 * lost / PPB:g} % of the pages lost, {words}"
+            half = figure(f"95 % interval of these to each side, {at}")
+            yield (f"unreadable sectors for each bit read, {there}", "",
+                   f"{figure(f'unreadable sectors for each bit read, {at}'):.1e}" + (f" ± {half:.1e}" if half is not None else "")
+                   + f" ({figure(f'sectors rebuilt, {at}'):.0f} rebuilt in a run)")
+            yield (f"bytes programmed for a byte written, {there}", "",
+                   f"{figure(f'bytes programmed for a byte written, {at}'):.2f} ({figure(f'writes, {at}'):.0f} MiB/s)")
+            yield (f"acquisitions of zones' locks for each MiB written, {there}", "",
+                   f"{figure(f'acquisitions of zones{chr(39)} locks for each MiB, {at}'):.1f}")
+            yield f"p99 of reads, {there}", "", f"{figure(f'p99 of reads, {at}'):,.0f} us"
+
+
+def show(measured):
+    report.table(["parity", "lost / 10^9", "UBER", "± (95 %)", "WAF", "MiB/s", "± (95 %)", "zone locks / MiB", "p99 read, us", "rebuilt", "zones moved"],
+                 [[way, lost, p["uber"], p["uber_half"], p["waf"], p["mib_s"], p["mib_s_half"], p["locks"], p["read_p99_us"], p["rebuilt"], p["moved_zones"]]
+                  for (way, lost), p in measured.items()])
+
+
+def draw(measured):
+    lost = sorted({n for _, n in measured})
+    return plot.amplification([f"{n / 10 ** 7:g} % lost" for n in lost], lambda field: {
+        way: [measured[way, n][field] if (way, n) in measured else None for n in lost] for way in WAYS})
+
+
+def facts(args):
+    return {"device": "conzone-paper", "volume_mib": args.volume}
+
+
+if __name__ == "__main__":
+    frame.main(sys.modules[__name__])
