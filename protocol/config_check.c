@@ -438,14 +438,16 @@ static bool handles_hold(const struct hz_device_config *cfg, struct hz_sentence 
 	if (cfg->conventional_streams > 1 || cfg->conventional_frontiers > 1 || cfg->data_cache_bytes)
 		return broken(out, "fdp_handles", cfg->fdp_handles,
 			      "be 0 with conventional_streams or conventional_frontiers above 1, or with data_cache_bytes");
-	if (cfg->conventional_spare < cfg->fdp_handles + 3)
+	if (cfg->conventional_spare < cfg->fdp_handles + cfg->conventional_collectors + 2)
 		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
-				    "be at least 3 more than fdp_handles: ", cfg->fdp_handles + 3);
+				    "be at least 2 more than fdp_handles plus conventional_collectors: ",
+				    cfg->fdp_handles + cfg->conventional_collectors + 2);
 	return true;
 }
 
 static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sentence *out)
 {
+	uint32_t frontiers = cfg->conventional_streams * cfg->conventional_frontiers + cfg->conventional_collectors;
 	struct hz_shape shape;
 
 	if (!handles_hold(cfg, out))
@@ -462,10 +464,14 @@ static bool conventional_hold(const struct hz_device_config *cfg, struct hz_sent
 	if (cfg->conventional_frontiers > cfg->worker_count)
 		return broken_limit(out, "conventional_frontiers", cfg->conventional_frontiers, "be at most worker_count ",
 				    cfg->worker_count);
-	if (cfg->conventional_spare < cfg->conventional_streams * cfg->conventional_frontiers + 3)
-		return broken_limit(out, "conventional_spare", cfg->conventional_spare,
-				    "be at least 3 more than conventional_streams times conventional_frontiers: ",
-				    cfg->conventional_streams * cfg->conventional_frontiers + 3);
+	if (cfg->conventional_collectors > cfg->worker_count)
+		return broken_limit(out, "conventional_collectors", cfg->conventional_collectors, "be at most worker_count ",
+				    cfg->worker_count);
+	if (cfg->conventional_spare < frontiers + 2)
+		return broken_limit(
+			out, "conventional_spare", cfg->conventional_spare,
+			"be at least 2 more than conventional_streams times conventional_frontiers plus conventional_collectors: ",
+			frontiers + 2);
 	if (cfg->namespace_kind == HZ_NS_BLOCK && shape.zone_size_sectors != shape.zone_capacity_sectors)
 		return broken_limit(out, "zone_size_sectors", shape.zone_size_sectors, "be zone_capacity_sectors in a block namespace, ",
 				    shape.zone_capacity_sectors);

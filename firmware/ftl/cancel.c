@@ -82,7 +82,7 @@ static bool told_next(struct ftl_worker *self, struct ftl_request *req)
 
 	tell(self, (uint32_t)req->lba);
 	if (last) {
-		conv_retry(self->ftl);
+		conv_retry_all(self->ftl);
 		placement_abandon(self);
 		cached_abandon(self);
 		io_of(req)->step = ABANDON_TOLD;

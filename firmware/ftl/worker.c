@@ -90,6 +90,7 @@ void workers_init(struct ftl *ftl, struct arena *arena)
 		worker->thread = (struct lt_thread){ "ftl", ftl->cfg->worker_hart[i] };
 		worker->ftl = ftl;
 		worker->frontier = i % ftl->cfg->conventional_frontiers;
+		worker->collector = i % ftl->cfg->conventional_collectors;
 		read_pool_init(worker, arena);
 		rebuilds_init(worker, arena);
 		flush_init(worker, arena);

@@ -37,7 +37,7 @@ hz_device_config preparing_device(const hz_device_config &cfg)
 	usual.shelf_hours = 0;
 	usual.sram_bytes = usual.dram_bytes = 0;
 	make_usual(usual, "harts");
-	place_roles(usual, usual.tsu_count, std::max(usual.worker_count, cfg.conventional_frontiers));
+	place_roles(usual, usual.tsu_count, std::max({usual.worker_count, cfg.conventional_frontiers, cfg.conventional_collectors}));
 	return usual;
 }
 

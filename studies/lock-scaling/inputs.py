@@ -86,8 +86,9 @@ def without_nulls(values):
 def device_of(args, kind, granularity, workers, costs, architecture):
     device = without_nulls(runs.merged(runs.load_yaml("devices", args.device), case_of(args, "device")))
     device = runs.merged(device, {"harts": {"workers": workers}, "locks": {"kind": {"default": kind}, "stats": "all"}})
-    if device.get("conventional", {}).get("frontiers"): # no more of them than workers are allowed
-        device["conventional"]["frontiers"] = min(workers, device["conventional"]["frontiers"])
+    for dealt in ("frontiers", "collectors"):  # no more of them than workers are allowed
+        if device.get("conventional", {}).get(dealt):
+            device["conventional"][dealt] = min(workers, device["conventional"][dealt])
     if architecture != "pipeline":
         device["harts"]["architecture"] = architecture
     elif args.hil > 1:

@@ -7,18 +7,19 @@
 
 using namespace ftl_rig;
 
-class ConventionalSmallest : public testing::TestWithParam<std::tuple<int, int, int, int, int>> {};
+class ConventionalSmallest : public testing::TestWithParam<std::tuple<int, int, int, int, int, int>> {};
 
 // The least legal conventional_spare, every sector valid, more writes in flight than there is room for.
 TEST_P(ConventionalSmallest, NeverStops)
 {
-	auto [policy, streams, frontiers, buffers, layout] = GetParam();
+	auto [policy, streams, frontiers, buffers, layout, collectors] = GetParam();
 	hz_device_config cfg = conventional_config(true);
 	cfg.conventional_gc = policy;
 	cfg.conventional_streams = streams;
 	cfg.conventional_buffers = buffers;
 	cfg.conventional_frontiers = frontiers;
-	cfg.conventional_spare = streams * frontiers + 3;
+	cfg.conventional_collectors = collectors;
+	cfg.conventional_spare = streams * frontiers + 2 + collectors;
 	cfg.conventional_gc_low = 2;
 	cfg.zones = cfg.conventional_zones = 3;
 	if (layout)
@@ -33,7 +34,7 @@ TEST_P(ConventionalSmallest, NeverStops)
 }
 INSTANTIATE_TEST_SUITE_P(Policies, ConventionalSmallest,
 			 testing::Combine(testing::Range(0, int(HZ_GC_POLICIES)), testing::Range(1, 3), testing::Range(1, 3),
-					  testing::Values(1, 3), testing::Range(0, 3)));
+					  testing::Values(1, 3), testing::Range(0, 3), testing::Values(1, 2)));
 
 // Host writes and the collector's copies need not wait for one another if there are two buffers.
 TEST(ConventionalGc, TheCollectorHasABufferOfItsOwn)
@@ -167,4 +168,34 @@ TEST(ConventionalStreams, ALeftZoneIsCollected)
 		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
 	driver.verify_all();
 	EXPECT_EQ(rig.check(), "");
+}
+
+// A collection makes durable what has replaced its victim's sectors. What other frontiers hold besides stays in their buffers.
+TEST(ConventionalGc, FlushesNothingElse)
+{
+	for (const bool replaces : {false, true}) {
+		hz_device_config cfg = conventional_config(true);
+		cfg.conventional_streams = 1;
+		use_frontiers(cfg, 2);
+		Rig r(cfg);
+		ASSERT_TRUE(r.boot()) << r.error;
+		auto write = [&r](unsigned worker, uint64_t lba, uint32_t tag) {
+			Request req(FTL_WRITE, lba, 1);
+			fill_sector(req.pages[0], tag);
+			r.submit(req, worker);
+			lt_host_run_until_idle();
+			ASSERT_TRUE(req.done && !req.status());
+		};
+		const uint32_t sectors = static_cast<uint32_t>(r.shape.namespace_sectors), apart = sectors - 1;
+		for (uint32_t lba = 0; lba < apart; lba++)
+			write(0, lba, 1 + lba);
+		ASSERT_EQ(r.run_op(FTL_FLUSH, 0), 0);
+		ASSERT_EQ(r.counters().conventional_gc_runs, 0u);
+		write(1, replaces ? 0 : apart, 7777);
+		for (uint32_t lba = 1; r.counters().conventional_gc_runs < 4; lba++)
+			write(0, lba % apart ? lba % apart : 1, 10000 + lba);
+		ASSERT_TRUE(r.boot()) << r.error; // without a flush
+		EXPECT_EQ(r.compare(0, replaces ? 0 : apart, 1, 7777) == "", replaces);
+		EXPECT_EQ(r.check(), "");
+	}
 }

@@ -52,6 +52,14 @@ inline void use_frontiers(hz_device_config &cfg, uint32_t count)
 	cfg.blocks_per_plane += more;
 }
 
+// That many collectors, on media with room for their open zones.
+inline void use_collectors(hz_device_config &cfg, uint32_t count)
+{
+	cfg.conventional_spare += count - cfg.conventional_collectors;
+	cfg.blocks_per_plane += count - cfg.conventional_collectors;
+	cfg.conventional_collectors = count;
+}
+
 // That many reclaim unit handles instead of streams, on media with room for them.
 inline void use_handles(hz_device_config &cfg, uint32_t count)
 {

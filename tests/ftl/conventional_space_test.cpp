@@ -638,6 +638,17 @@ static const Variant variants[] = {
 	 }},
 	{"TwoFrontiers", [](hz_device_config &cfg) { use_frontiers(cfg, 2); }},
 	{"TwoFrontiersMapped", [](hz_device_config &cfg) { cfg = mapped_conventional_config(true), use_frontiers(cfg, 2); }},
+	{"TwoCollectors", [](hz_device_config &cfg) { use_collectors(cfg, 2); }},
+	{"TwoCollectorsTwoFrontiers", [](hz_device_config &cfg) { use_frontiers(cfg, 2), use_collectors(cfg, 2); }},
+	{"TwoCollectorsMapped", [](hz_device_config &cfg) { cfg = mapped_conventional_config(true), use_collectors(cfg, 2); }},
+	{"TwoCollectorsLent", [](hz_device_config &cfg) { lend_buffers(cfg), use_collectors(cfg, 2); }},
+	{"TwoCollectorsProgramsFail",
+	 [](hz_device_config &cfg) {
+		 cfg.program_fail_ppb = 1000000;
+		 cfg.spare_superblocks = 12;
+		 cfg.blocks_per_plane += 10;
+		 use_collectors(cfg, 2);
+	 }},
 	{"ShardedLocks", [](hz_device_config &cfg) { support::choose_granularity(cfg, 2); }},
 	{"ALockPerClass", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_CLASS); }},
 	{"OneLockForAll", [](hz_device_config &cfg) { support::choose_granularity(cfg, HZ_LOCKS_GLOBAL); }},

@@ -373,6 +373,7 @@ inline hz_device_config page_variant(int variant)
 	cfg.conventional_gc = static_cast<uint32_t>(variant) % HZ_GC_POLICIES;
 	cfg.conventional_streams = 1 + variant % 2;
 	use_frontiers(cfg, 1 + variant % cfg.worker_count);
+	use_collectors(cfg, 1 + variant / 2 % cfg.worker_count);
 	cfg.conventional_buffers = 1 + variant % 3;
 	cfg.conventional_gc_low = 2 + variant % 2;
 	cfg.l2p_shards = variant % 4 == 1 ? 1 : 0;

@@ -390,6 +390,7 @@ static void go_on(ConventionalDriver &driver)
 struct Layout {
 	const char *name;
 	bool mapped, patched, slc, compressed = false, cached = false, directory = false;
+	uint32_t lanes = 1; // write frontiers, and collectors
 };
 static const Layout layouts[] = {
 	{"Flat", false, false, false},
@@ -400,6 +401,7 @@ static const Layout layouts[] = {
 	{"Compressed", true, false, false, true},
 	{"Cached", true, false, false, false, true},
 	{"Directory", true, false, false, true, false, true},
+	{"TwoCollectors", false, false, false, false, false, false, 2},
 };
 
 static hz_device_config cut_config(const Layout &layout)
@@ -412,6 +414,8 @@ static hz_device_config cut_config(const Layout &layout)
 		use_data_cache(cfg, 20, 9);
 	if (layout.directory)
 		use_directory(cfg);
+	use_frontiers(cfg, layout.lanes);
+	use_collectors(cfg, layout.lanes);
 	if (layout.patched || layout.slc)
 		lay_out(cfg, layout.patched, layout.slc);
 	return cfg;
@@ -484,6 +488,7 @@ static hz_device_config random_config(uint64_t seed, std::mt19937_64 &dice)
 		use_data_cache(cfg, 16 + static_cast<uint32_t>(dice() % 40), dice());
 	if (seed % 5 == 2 && cfg.namespace_kind == HZ_NS_BLOCK && !cfg.data_cache_bytes)
 		use_handles(cfg, 2 + static_cast<uint32_t>(seed / 5 % 3));
+	use_collectors(cfg, 1 + static_cast<uint32_t>(seed / 3 % cfg.worker_count));
 	fit_slc(cfg);
 	return cfg;
 }

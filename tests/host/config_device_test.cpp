@@ -202,7 +202,7 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 	EXPECT_EQ(error_of("buffers:\n  idle: 2s\n"), "d.yaml:2: buffers.idle: '2s' is out of range: 0 to 1 s");
 	EXPECT_EQ(
 		error_of("conventional: {zones: 2}\n"),
-		"d.yaml:1: conventional.spare_superblocks is 0, but it must be at least 3 more than conventional.streams times conventional.frontiers: 4.");
+		"d.yaml:1: conventional.spare_superblocks is 0, but it must be at least 2 more than conventional.streams times conventional.frontiers plus conventional.collectors: 4.");
 	EXPECT_EQ(error_of("seed: 1\nzones:\n  count: 20\nconventional:\n  zones: 2\n  spare_superblocks: 4000000000\n"),
 		  "d.yaml:6: conventional.spare_superblocks is 4000000000, but it must leave normal superblocks beside it and "
 		  "zones.spare_superblocks: below 54.");

@@ -12,6 +12,7 @@
 #include "geometry.h"
 #include "link.h"
 #include "logs.h"
+#include "lt/arch.h"
 #include "lt/event.h"
 #include "mount_report.h"
 #include "nand/flash_addr.h"
@@ -25,6 +26,7 @@ struct ftl_worker {
 	struct ftl *ftl;
 	uint32_t over;               /* lives of the controller up to this one have ended (request/io.h) */
 	uint32_t frontier;           /* its write frontier within each host stream (places/places.h) */
+	uint32_t collector;          /* its collector of conventional zones (conventional/conventional.h) */
 	uint32_t cache_candidate;    /* map shard to borrow from next (map/flash_cache.h) */
 	struct hz_log_ftl counters;  /* written on this worker's hart only */
 	struct hz_log_ftl published; /* of the last ftl_publish */
@@ -55,7 +57,6 @@ struct ftl {
 	uint32_t zone_count;       /* the namespace's */
 	uint32_t all_zones;        /* the namespace's zones, then the backing zones */
 	uint8_t *zero_sector;
-	lt_word sequence;         /* next OOB sequence number */
 	lt_word homing;           /* zones with data that a power-fail dump left in SLC, not yet moved to their final place */
 	lt_word losses;           /* failed zones that lost acknowledged data, not yet reported by a Flush */
 	uint64_t mount_sequence;  /* highest one found at mount */
@@ -89,6 +90,8 @@ struct ftl {
 	struct trim_saver *trim_saver;
 	struct data_cache *data_cache; /* NULL: none */
 	struct rest *rest;
+
+	LT_OWN_LINE lt_word sequence; /* next OOB sequence number; each write changes it, and all harts read what is above */
 };
 
 /* Caller's worker: the FTL hart context of this handler. Transactions come back to it. */

@@ -39,6 +39,8 @@ uint32_t buffer_used(const struct zone *zone);
 uint32_t buffer_room(struct ftl_worker *self, struct zone *zone, const struct ftl_request *req, uint32_t most);
 /* Copy that number of sectors in. Returns their OOB records, which may be changed before the sectors have landed. */
 struct hz_oob *buffer_copy_in(struct zone *zone, const struct ftl_request *req, uint32_t sectors);
+/* By buffer slot of a collector's copy that is not on flash yet: the place of its original. Backing zones only. */
+uint32_t *buffer_origins(const struct zone *zone);
 /* They count as landed. landed_ns: when they will have crossed the link; they are not programmed before. */
 void buffer_landed(struct ftl_worker *self, struct zone *zone, uint32_t sectors, uint64_t landed_ns);
 /* True if a program unit has data but is incomplete. */

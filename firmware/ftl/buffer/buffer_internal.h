@@ -155,6 +155,7 @@ struct write_buffer {
 	uint8_t **memory;   /* by slot */
 	struct hz_oob *oob; /* by slot */
 	ppa_t *staged;      /* by slot: addresses in SLC (staged.h) */
+	uint32_t *origin;   /* by slot: of a collector's copy the place of its original; NULL: no backing zones */
 	struct flush_unit *unit;
 	uint32_t oldest;    /* next unit to become durable */
 	uint32_t next;      /* next unit to program: [oldest, next) are in flight or done */

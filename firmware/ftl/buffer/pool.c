@@ -151,6 +151,8 @@ static void buffer_make(struct ftl *ftl, struct arena *arena, struct write_buffe
 	buffer->oob = arena_alloc(arena, pool->slots, sizeof(*buffer->oob), "write buffer OOB");
 	buffer->staged = arena_alloc(arena, pool->slots, sizeof(*buffer->staged), "staged addresses");
 	memset(buffer->staged, 0xff, pool->slots * sizeof(*buffer->staged));
+	if (ftl->shape.backing_zones)
+		buffer->origin = arena_alloc(arena, pool->slots, sizeof(*buffer->origin), "originals of copies");
 	buffer->unit = arena_alloc(arena, units, sizeof(*buffer->unit), "flush units");
 	for (uint32_t i = 0; ftl->cfg->buffer_flush == HZ_BUFFER_FLUSH_SUPERPAGE && i < units; i++)
 		buffer->unit[i].ends_superpage = (i + 1) * ftl->flush_sectors % ftl->superpage_sectors == 0;

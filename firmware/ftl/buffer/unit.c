@@ -219,6 +219,8 @@ struct hz_oob *buffer_copy_in(struct zone *zone, const struct ftl_request *req, 
 	return &zone->buffer->oob[zone->landed_slot];
 }
 
+uint32_t *buffer_origins(const struct zone *zone) { return zone->buffer->origin; }
+
 /* Padding of a backing zone has no generation: sequence numbers tell its sectors from data. noinline: landing_landed saves no registers. */
 __attribute__((noinline)) void buffer_pad(struct ftl_worker *self, struct zone *zone)
 {

@@ -93,11 +93,14 @@ static const char *check_lists(struct ftl *ftl)
 		return "the list of erased backing zones is wrong";
 	if (lt_load(&conv->losing))
 		return "a backing zone that failed has not settled what it lost though nothing runs";
-	if (conv->waiting.head)
-		return "a write waits for an erased backing zone though nothing runs";
+	for (uint32_t i = 0; i < PLACE_FRONTIERS; i++)
+		if (conv->waiting[i].head)
+			return "a write waits for an erased backing zone though nothing runs";
 	if (conv->placement && (conv->placement->waiting.head || conv->placement->updater.head))
 		return "a request waits for the update of a reclaim unit handle though nothing runs";
-	return lt_load(&conv->gc.busy) ? "the conventional collector is busy though nothing runs" : NULL;
+	if (lt_load(&conv->promised))
+		return "an erased backing zone is promised though nothing is collected";
+	return conv_gc_quiet(ftl) ? NULL : "a conventional collector is busy though nothing runs";
 }
 
 /* No dead durable sector is newer than the mapped one, as a full scan would find. A copy in a failed zone does not count: the map has

@@ -11,11 +11,11 @@
 
 /* Choice of the victim among backing zones. */
 
-/* Copies that the collector's stream can take before a zone must be erased. */
-static uint64_t room_for_copies(struct ftl *ftl)
+/* Copies that the collector's open zone can take. */
+static uint64_t room_in_open(struct ftl *ftl, const struct conv_gc *gc)
 {
 	struct conventional *conv = ftl->conventional;
-	uint32_t frontier = frontier_first(ftl->cfg, STREAM_COLLECT);
+	uint32_t frontier = frontier_first(ftl->cfg, STREAM_COLLECT) + gc->number;
 	uint64_t current = lt_load(&conv->current[frontier]), left = 0;
 	struct lt_lock_node node;
 
@@ -27,7 +27,7 @@ static uint64_t room_for_copies(struct ftl *ftl)
 			left = ftl->backing_capacity - zone->wp;
 		lt_lock_release(&zone->lock, &node);
 	}
-	return left + lt_load(&conv->free) * ftl->backing_capacity;
+	return left;
 }
 
 /* Ties go to the older zone: where a map reports dead sectors late, all zones may seem full, and each must have its turn. */
@@ -43,22 +43,25 @@ static struct gc_candidate conv_candidate(const struct ftl *ftl, uint32_t number
 				      .order = filled };
 }
 
-struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
+struct zone *conv_victim(struct ftl *ftl, const struct conv_gc *gc, bool urgent, bool *hope)
 {
+	struct conventional *conv = ftl->conventional;
 	gc_better_fn *better = gc_policies[ftl->cfg->conventional_gc];
 	struct gc_view view = { .cfg = ftl->cfg, .now = lt_load(&ftl->sequence), .capacity = ftl->backing_capacity };
-	uint64_t most = room_for_copies(ftl);
+	uint64_t most = lt_load(&conv->free) > lt_load(&conv->promised) ? ftl->backing_capacity : room_in_open(ftl, gc);
 	struct gc_candidate best = { 0 };
 	struct zone *victim = NULL;
+	bool others = false;
 
 	*hope = false;
 	superblocks_wear(ftl, ftl->cfg->conventional_region == HZ_REGION_SLC, &view.wear_total, &view.wear_count);
 	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++) {
-		const struct backing *info = &ftl->conventional->backing[i];
+		const struct backing *info = &conv->backing[i];
 		uint64_t state = lt_load(&info->state);
 		struct gc_candidate candidate;
 
-		*hope |= state == BACKING_OPEN && lt_load(&info->frontier) == FRONTIER_NONE;
+		others |= state == BACKING_COLLECTING;
+		*hope |= others || (state == BACKING_OPEN && lt_load(&info->frontier) == FRONTIER_NONE);
 		if (state != BACKING_SEALED)
 			continue;
 		candidate = conv_candidate(ftl, i);
@@ -67,7 +70,7 @@ struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
 			victim = backing_zone(ftl, i);
 		}
 	}
-	return urgent || best.valid <= ftl->backing_capacity - ftl->backing_capacity / 8 ? victim : NULL;
+	return (urgent && !others) || best.valid <= ftl->backing_capacity - ftl->backing_capacity / 8 ? victim : NULL;
 }
 
 /* Collecting backing zones: choice of the victim, copying in batches, flush, reset. */
@@ -75,19 +78,31 @@ struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope)
 static void collect_batch(struct ftl_worker *self);
 static void collect_next(struct ftl_worker *self);
 
-static void collect_end(struct ftl_worker *self, enum backing_state victim_state)
-{
-	struct conv_gc *gc = &self->ftl->conventional->gc;
+static struct conv_gc *gc_of(const struct ftl_worker *self) { return &self->ftl->conventional->gc[self->collector]; }
 
-	lt_store(&backing_of(gc->victim)->state, victim_state);
-	collect_next(self);
+struct conv_gc *conv_gc_of(const struct ftl *ftl, struct ftl_request *req)
+{
+	uintptr_t first = (uintptr_t)ftl->conventional->gc, at = (uintptr_t)req;
+
+	if (at - first >= ftl->cfg->conventional_collectors * sizeof(struct conv_gc))
+		return NULL;
+	return (struct conv_gc *)(at - offsetof(struct conv_gc, request));
+}
+
+bool conv_gc_quiet(const struct ftl *ftl)
+{
+	const struct conv_gc *gc = ftl->conventional->gc;
+	bool quiet = true;
+
+	for (uint32_t i = 0; gc && quiet && i < ftl->cfg->conventional_collectors; i++)
+		quiet = !lt_load(&gc[i].busy);
+	return quiet;
 }
 
 /* An internal request; its completion comes back to the collector's worker. */
-static void collector_submit(struct ftl_worker *self, enum ftl_op op, uint8_t flags, void (*done)(struct ftl_request *))
+static void collector_submit(struct ftl_worker *self, struct ftl_request *req, enum ftl_op op, uint8_t flags,
+			     void (*done)(struct ftl_request *))
 {
-	struct ftl_request *req = &self->ftl->conventional->gc.request;
-
 	req->op = (uint8_t)op;
 	req->flags = flags;
 	req->reply_to = &self->thread;
@@ -96,6 +111,78 @@ static void collector_submit(struct ftl_worker *self, enum ftl_op op, uint8_t fl
 }
 
 static struct ftl_worker *collector_of(struct ftl_request *req) { return io_of(req)->worker; }
+
+/* Promises. */
+
+void conv_promise_ends(struct conventional *conv, struct conv_gc *gc)
+{
+	if (!gc->promised)
+		return;
+	gc->promised = false;
+	lt_add(&conv->promised, (uint64_t)-1);
+}
+
+/* A collection copies nothing more: what it promised itself and did not take is the host's. */
+static void give_promise_back(struct ftl *ftl, struct conv_gc *gc)
+{
+	struct conventional *conv = ftl->conventional;
+	struct lt_lock_node node;
+	bool had;
+
+	lt_lock_acquire(&conv->lock, &node);
+	had = gc->promised;
+	conv_promise_ends(conv, gc);
+	lt_lock_release(&conv->lock, &node);
+	if (had)
+		conv_retry(ftl);
+}
+
+/* Starts. */
+
+static void collect_start(struct lt_event *event)
+{
+	struct conv_gc *gc = (struct conv_gc *)((char *)event - offsetof(struct conv_gc, start));
+
+	collect_next(gc->worker);
+}
+
+/* The worker is one of the collector's. */
+static void kick(struct ftl *ftl, struct conv_gc *gc, struct ftl_worker *worker)
+{
+	if (lt_load(&ftl->conventional->free) >= ftl->cfg->conventional_gc_low)
+		return;
+	lt_store(&gc->wanted, 1);
+	if (!lt_cas(&gc->busy, 0, 1))
+		return;
+	gc->worker = worker;
+	lt_post(&worker->thread, &gc->start, collect_start);
+}
+
+/* A collector that found no victim, or no erased zone for its copies, may find them now. */
+static void kick_next(struct ftl *ftl, const struct conv_gc *gc)
+{
+	uint32_t next = gc->number + 1 == ftl->cfg->conventional_collectors ? 0 : gc->number + 1;
+
+	if (next != gc->number)
+		kick(ftl, &ftl->conventional->gc[next], &ftl->workers[next]);
+}
+
+/* Leaving: everything that replaced the victim's sectors becomes durable, and it is reset. */
+
+static void victim_leaves(struct ftl_worker *self);
+
+/* The next victim leaves, if it waits for that. Without a victim the collector goes on or ends. */
+static void has_left(struct ftl_worker *self)
+{
+	struct conv_gc *gc = gc_of(self);
+
+	gc->leaving = NULL;
+	kick_next(self->ftl, gc);
+	if (gc->victim && gc->copied)
+		victim_leaves(self);
+	else if (!gc->victim)
+		collect_next(self);
+}
 
 /* The zone is EMPTY again. */
 static void list_erased(struct ftl *ftl, struct zone *zone)
@@ -114,61 +201,93 @@ static void list_erased(struct ftl *ftl, struct zone *zone)
 static void was_reset(struct ftl_request *req)
 {
 	struct ftl_worker *self = collector_of(req);
-	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct zone *zone = gc_of(self)->leaving;
 
-	if (req->status) {
-		collect_end(self, BACKING_LOST);
-		return;
-	}
-	list_erased(self->ftl, gc->victim);
-	collect_next(self);
+	if (req->status)
+		lt_store(&backing_of(zone)->state, BACKING_LOST);
+	else
+		list_erased(self->ftl, zone);
+	has_left(self);
 }
 
-/* Everything that replaced the victim's sectors is durable. If that fails, the old data stay: the flush fails if a zone fails during it,
- * but does not see an earlier failure. */
+/* If that fails, the old data stay: the flush fails if a zone fails during it, but does not see an earlier failure. */
 static void was_flushed(struct ftl_request *req)
 {
 	struct ftl_worker *self = collector_of(req);
-	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct conv_gc *gc = gc_of(self);
 
-	if (req->status || lt_load(&gc->victim->places->valid) || conv_may_miss(self->ftl->conventional)) {
-		collect_end(self, BACKING_LOST);
+	if (req->status || lt_load(&gc->leaving->places->valid) || conv_may_miss(self->ftl->conventional)) {
+		lt_store(&backing_of(gc->leaving)->state, BACKING_LOST);
+		has_left(self);
 		return;
 	}
-	if (gc->moved)
-		placement_moved(self->ftl, gc->victim->stream, gc->first, gc->moved);
-	lt_store(&gc->victim->places->reset_sequence, lt_load(&self->ftl->sequence) - 1);
+	lt_store(&gc->leaving->places->reset_sequence, lt_load(&self->ftl->sequence) - 1);
 	lt_add(&self->ftl->places->resets, 1);
-	req->lba = gc->victim->start;
-	collector_submit(self, FTL_ZONE_RESET, 0, was_reset);
+	collector_submit(self, req, FTL_ZONE_RESET, 0, was_reset);
 }
 
-/* The collector's stream found no zone: the remaining sectors stay. */
+/* Its copies have landed. The collector goes on with the next victim meanwhile. */
+static void victim_leaves(struct ftl_worker *self)
+{
+	struct conv_gc *gc = gc_of(self);
+
+	gc->leaving = gc->victim;
+	gc->victim = NULL;
+	if (gc->moved)
+		placement_moved(self->ftl, gc->leaving->stream, gc->first, gc->moved);
+	gc->leave.lba = gc->leaving->start;
+	collector_submit(self, &gc->leave, FTL_FLUSH, FTL_BACKING | FTL_REPLACED, was_flushed);
+	collect_next(self);
+}
+
+/* Copying. */
+
+/* The victim cannot be read, or there is no place for its copies: the remaining sectors stay. */
+static void collect_fails(struct ftl_worker *self, enum backing_state victim_state)
+{
+	struct conv_gc *gc = gc_of(self);
+
+	lt_store(&backing_of(gc->victim)->state, victim_state);
+	gc->victim = NULL;
+	give_promise_back(self->ftl, gc);
+}
+
+/* The collector's write frontier found no zone. */
+static void copies_fail(struct ftl_worker *self)
+{
+	struct conv_gc *gc = gc_of(self);
+
+	collect_fails(self, BACKING_SEALED);
+	if (gc->leaving)
+		return;
+	lt_store(&gc->busy, 0);
+	if (conv_gc_quiet(self->ftl))
+		conv_despair(self->ftl);
+}
+
 static void was_copied(struct ftl_request *req)
 {
 	struct ftl_worker *self = collector_of(req);
-	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct conv_gc *gc = gc_of(self);
 
-	if (!req->status) {
-		self->counters.conventional_gc_sectors += gc->count;
-		gc->first = gc->moved ? gc->first : gc->lba[0];
-		gc->moved += gc->count;
-		collect_batch(self);
+	if (req->status) {
+		copies_fail(self);
 		return;
 	}
-	lt_store(&backing_of(gc->victim)->state, BACKING_SEALED);
-	lt_store(&gc->busy, 0);
-	conv_despair(self->ftl);
+	self->counters.conventional_gc_sectors += gc->count;
+	gc->first = gc->moved ? gc->first : gc->lba[0];
+	gc->moved += gc->count;
+	collect_batch(self);
 }
 
 static void collect_copy(struct ftl_worker *self)
 {
-	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct conv_gc *gc = gc_of(self);
 
 	gc->request.lba = 0;
 	gc->request.sectors = gc->count;
 	gc->request.sgl = (struct sgl){ gc->memory, 0, gc->count * HZ_SECTOR_BYTES };
-	collector_submit(self, FTL_WRITE, FTL_INSIDE, was_copied);
+	collector_submit(self, &gc->request, FTL_WRITE, FTL_INSIDE, was_copied);
 }
 
 static void read_batch(struct ftl_worker *self);
@@ -176,7 +295,7 @@ static void read_batch(struct ftl_worker *self);
 static void copies_read(struct tsu_txn *txn)
 {
 	struct ftl_worker *self = worker_of(txn);
-	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct conv_gc *gc = gc_of(self);
 
 	if (txn->status == NAND_POWER_OFF)
 		return;
@@ -190,8 +309,10 @@ static void copies_read(struct tsu_txn *txn)
 		collect_copy(self);
 	else if (++gc->tries < CONV_GC_READ_TRIES)
 		read_batch(self);
-	else
-		collect_end(self, BACKING_LOST);
+	else {
+		collect_fails(self, BACKING_LOST);
+		collect_next(self);
+	}
 }
 
 /* Pin sectors still staged in SLC (zones that no stream resumed after a power cut). */
@@ -209,7 +330,7 @@ static ppa_t locate(struct ftl_worker *self, const struct zone *zone, uint32_t o
 /* One read for each run of sectors within a flash page. The victim's lock is held. */
 static struct tsu_txn *make_reads(struct ftl_worker *self)
 {
-	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct conv_gc *gc = gc_of(self);
 	struct tsu_txn *list = NULL;
 	ppa_t ppa[CONV_GC_BATCH];
 
@@ -238,7 +359,7 @@ static struct tsu_txn *make_reads(struct ftl_worker *self)
 
 static void read_batch(struct ftl_worker *self)
 {
-	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct conv_gc *gc = gc_of(self);
 	struct lt_lock_node node;
 	struct tsu_txn *list;
 
@@ -253,7 +374,7 @@ static void read_batch(struct ftl_worker *self)
 /* The next valid sectors, or the end. A sealed zone has no writer: its reverse map may be read. */
 static void collect_batch(struct ftl_worker *self)
 {
-	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct conv_gc *gc = gc_of(self);
 	const struct place_zone *info = gc->victim->places;
 	uint32_t capacity = self->ftl->backing_capacity, at = gc->position;
 
@@ -269,67 +390,83 @@ static void collect_batch(struct ftl_worker *self)
 	}
 	gc->position = at;
 	gc->tries = 0;
-	if (gc->count)
+	if (gc->count) {
 		read_batch(self);
-	else
-		collector_submit(self, FTL_FLUSH, FTL_BACKING, was_flushed);
+		return;
+	}
+	give_promise_back(self->ftl, gc);
+	gc->copied = true;
+	if (!gc->leaving)
+		victim_leaves(self);
 }
 
+/* The victim is COLLECTING. */
 static void collect(struct ftl_worker *self, struct zone *victim)
 {
-	struct conv_gc *gc = &self->ftl->conventional->gc;
+	struct conv_gc *gc = gc_of(self);
 
-	lt_store(&backing_of(victim)->state, BACKING_COLLECTING);
 	gc->victim = victim;
+	gc->copied = false;
 	gc->position = gc->moved = 0;
 	self->counters.conventional_gc_runs++;
 	collect_batch(self);
 }
 
-/* `busy` is ours: continue while erased zones are short. A later request either finds it busy and sets `wanted`, or starts a new
- * collection. */
+/* False: another collector has it, or the erased zone that its copies need. */
+static bool claim_victim(struct ftl *ftl, struct conv_gc *gc, struct zone *victim)
+{
+	struct conventional *conv = ftl->conventional;
+	bool fits = lt_load(&victim->places->valid) <= room_in_open(ftl, gc), mine;
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&conv->lock, &node);
+	mine = (fits || lt_load(&conv->free) > lt_load(&conv->promised)) &&
+	       lt_cas(&backing_of(victim)->state, BACKING_SEALED, BACKING_COLLECTING);
+	if (mine && !fits) {
+		gc->promised = true;
+		lt_add(&conv->promised, 1);
+	}
+	lt_lock_release(&conv->lock, &node);
+	return mine;
+}
+
+static struct zone *take_victim(struct ftl *ftl, struct conv_gc *gc, bool urgent, bool *hope)
+{
+	struct zone *victim;
+
+	do
+		victim = conv_victim(ftl, gc, urgent, hope);
+	while (victim && !claim_victim(ftl, gc, victim));
+	return victim;
+}
+
+/* `busy` is ours, and there is no victim: continue while erased zones are short, and look again when the zone before has left. A later
+ * request either finds it busy and sets `wanted`, or starts a new collection. */
 static void collect_next(struct ftl_worker *self)
 {
 	struct conventional *conv = self->ftl->conventional;
-	struct conv_gc *gc = &conv->gc;
+	struct conv_gc *gc = gc_of(self);
 
 	do {
-		bool urgent = lt_load(&conv->free) <= 1, hope = false;
+		bool hope = false;
 		struct zone *victim = NULL;
 
 		lt_store(&gc->wanted, 0);
 		if (lt_load(&conv->free) < self->ftl->cfg->conventional_gc_low && !lt_load(&conv->losses))
-			victim = conv_victim(self->ftl, urgent, &hope);
+			victim = take_victim(self->ftl, gc, !conv_free_for_host(conv), &hope);
 		if (victim) {
 			collect(self, victim);
 			return;
 		}
+		if (gc->leaving)
+			return;
 		lt_store(&gc->busy, 0);
-		if (urgent && !hope)
+		if (!conv_free_for_host(conv) && !hope && conv_gc_quiet(self->ftl))
 			conv_despair(self->ftl);
 	} while (lt_load(&gc->wanted) && lt_cas(&gc->busy, 0, 1));
 }
 
-static void collect_start(struct lt_event *event)
-{
-	struct conv_gc *gc = (struct conv_gc *)((char *)event - offsetof(struct conv_gc, start));
-
-	collect_next(gc->worker);
-}
-
-void conv_gc_kick(struct ftl_worker *self)
-{
-	struct conventional *conv = self->ftl->conventional;
-	struct conv_gc *gc = &conv->gc;
-
-	if (lt_load(&conv->free) >= self->ftl->cfg->conventional_gc_low)
-		return;
-	lt_store(&gc->wanted, 1);
-	if (!lt_cas(&gc->busy, 0, 1))
-		return;
-	gc->worker = self;
-	lt_post(&self->thread, &gc->start, collect_start);
-}
+void conv_gc_kick(struct ftl_worker *self) { kick(self->ftl, gc_of(self), self); }
 
 /* Nothing is appended to the zone any more. */
 static void leave_frontier(struct ftl *ftl, struct zone *zone)
@@ -356,41 +493,76 @@ static bool is_sealing(const struct backing *info)
 	return lt_load(&info->state) == BACKING_OPEN && lt_load(&info->frontier) == FRONTIER_NONE;
 }
 
+/* All collectors but this one, which is NULL or ours. */
+static void collectors_give(struct ftl *ftl, uint32_t count, const struct conv_gc *but)
+{
+	for (struct conv_gc *gc = ftl->conventional->gc; count--; gc++)
+		if (gc != but)
+			lt_store(&gc->busy, 0);
+}
+
+/* False: one of them is busy. */
+static bool collectors_take(struct ftl *ftl)
+{
+	struct conv_gc *gc = ftl->conventional->gc;
+
+	for (uint32_t i = 0; i < ftl->cfg->conventional_collectors; i++)
+		if (!lt_cas(&gc[i].busy, 0, 1)) {
+			collectors_give(ftl, i, NULL);
+			return false;
+		}
+	return true;
+}
+
+/* With all collectors taken, since a copy of another one may be landing in the zone. */
 bool conv_purge(struct ftl_worker *self, uint32_t *next)
 {
 	struct conventional *conv = self->ftl->conventional;
-	struct conv_gc *gc = &conv->gc;
-	uint32_t zones = self->ftl->shape.backing_zones;
+	uint32_t zones = self->ftl->shape.backing_zones, collectors = self->ftl->cfg->conventional_collectors;
+	struct zone *zone;
 
 	if (!zones)
 		return true;
-	if (!lt_cas(&gc->busy, 0, 1))
+	if (!collectors_take(self->ftl))
 		return false;
 	while (*next < zones && lt_load(&conv->backing[*next].state) == BACKING_ERASED)
 		++*next;
 	if (*next == zones || is_sealing(&conv->backing[*next])) {
-		lt_store(&gc->busy, 0);
+		collectors_give(self->ftl, collectors, NULL);
 		return *next == zones;
 	}
-	gc->worker = self;
-	leave_frontier(self->ftl, backing_zone(self->ftl, *next));
-	collect(self, backing_zone(self->ftl, (*next)++));
+	zone = backing_zone(self->ftl, (*next)++);
+	gc_of(self)->worker = self;
+	leave_frontier(self->ftl, zone);
+	lt_store(&backing_of(zone)->state, BACKING_COLLECTING);
+	collectors_give(self->ftl, collectors, gc_of(self));
+	collect(self, zone);
 	return false;
 }
 
-void conv_gc_init(struct ftl *ftl, struct arena *arena)
+static void collector_init(struct ftl *ftl, struct arena *arena, struct conv_gc *gc)
 {
-	struct conv_gc *gc = &ftl->conventional->gc;
 	uint32_t bytes = hz_sector_memory(ftl->cfg);
 	uint8_t *data = arena_alloc_data(arena, CONV_GC_BATCH, bytes, "conventional collector data");
 
 	gc->request.protect = FTL_MOVED;
 	gc->offset = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->offset), "conventional collector places");
 	gc->lba = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->lba), "conventional collector LBAs");
-	gc->origin = arena_alloc(arena, ftl->ring_sectors, sizeof(*gc->origin), "originals of copies");
 	gc->oob = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->oob), "conventional collector OOB");
 	gc->memory = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->memory), "conventional collector memory");
 	gc->read = arena_alloc(arena, CONV_GC_BATCH, sizeof(*gc->read), "conventional collector reads");
 	for (uint32_t i = 0; i < CONV_GC_BATCH; i++)
 		gc->memory[i] = data + (size_t)i * bytes;
+}
+
+void conv_gc_init(struct ftl *ftl, struct arena *arena)
+{
+	uint32_t count = ftl->cfg->conventional_collectors;
+	struct conv_gc *gc = arena_alloc(arena, count, sizeof(*gc), "conventional collectors");
+
+	ftl->conventional->gc = gc;
+	for (uint32_t i = 0; i < count; i++) {
+		gc[i].number = i;
+		collector_init(ftl, arena, &gc[i]);
+	}
 }

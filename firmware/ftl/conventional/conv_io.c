@@ -143,16 +143,12 @@ uint16_t conv_write_status(const struct ftl *ftl, const struct ftl_request *req)
 	return offset + req->sectors > shape->zone_capacity_sectors ? NVME_ZONE_BOUNDARY : NVME_SUCCESS;
 }
 
-static bool from_collector(const struct ftl *ftl, const struct ftl_request *req) { return req == &ftl->conventional->gc.request; }
-
 static enum place_stream choose_stream(struct ftl *ftl, struct ftl_request *req)
 {
 	struct conventional *conv = ftl->conventional;
 	uint32_t place;
 	uint64_t age;
 
-	if (from_collector(ftl, req))
-		return STREAM_COLLECT;
 	if (ftl->cfg->conventional_streams < 2)
 		return req->placement ? placement_stream(ftl, req) : STREAM_COLD;
 	place = l2p_conv_hint(ftl, req->lba + io_of(req)->done);
@@ -162,37 +158,44 @@ static enum place_stream choose_stream(struct ftl *ftl, struct ftl_request *req)
 	return age < conv->hot_age ? STREAM_HOT : STREAM_COLD;
 }
 
-static struct frontier choose_frontier(const struct ftl_worker *self, struct ftl_request *req)
+/* gc: the collector whose request it is, or NULL. */
+static struct frontier choose_frontier(const struct ftl_worker *self, struct ftl_request *req, const struct conv_gc *gc)
 {
-	enum place_stream stream = choose_stream(self->ftl, req);
+	enum place_stream stream = gc ? STREAM_COLLECT : choose_stream(self->ftl, req);
 
-	return (struct frontier){ stream, frontier_first(self->ftl->cfg, stream) + (stream == STREAM_COLLECT ? 0 : self->frontier) };
+	return (struct frontier){ stream, frontier_first(self->ftl->cfg, stream) + (gc ? gc->number : self->frontier) };
 }
 
 /* --- space --- */
 
-/* The last erased zone is the collector's. */
-static bool may_open(const struct conventional *conv, enum place_stream stream)
+/* Lock held. A collection opens the zone that it promised itself, or one that is promised to none. */
+static bool may_open(const struct conventional *conv, const struct conv_gc *gc)
 {
-	return lt_load(&conv->free) > (stream == STREAM_COLLECT ? 0 : 1);
+	if (!gc)
+		return conv_free_for_host(conv);
+	return gc->promised || lt_load(&conv->free) > lt_load(&conv->promised);
 }
 
-static void frontier_open_zone(struct ftl *ftl, uint32_t frontier)
+/* Lock held. */
+static void frontier_open_zone(struct ftl *ftl, uint32_t frontier, struct conv_gc *gc)
 {
 	struct conventional *conv = ftl->conventional;
 	uint32_t number = conv_take_erased(ftl);
 	struct backing *info = &conv->backing[number];
 
+	if (gc)
+		conv_promise_ends(conv, gc);
 	lt_store(&info->born, lt_load(&conv->clock));
 	lt_store(&info->state, BACKING_OPEN);
 	lt_store(&info->frontier, frontier);
 	lt_store(&conv->current[frontier], number + 1);
 }
 
-/* The zone `seen` is full: the frontier moves to another. False: there is none; the request waits, the collector's fails. */
-static bool frontier_advance(struct ftl_worker *self, struct frontier frontier, uint64_t seen, struct ftl_request *req)
+/* The zone `seen` is full: the frontier moves to another. False: there is none; the request waits, a collector's fails. */
+static bool frontier_advance(struct ftl_worker *self, struct frontier frontier, uint64_t seen, struct ftl_request *req, struct conv_gc *gc)
 {
 	struct conventional *conv = self->ftl->conventional;
+	struct io_queue waiting = { NULL, NULL };
 	struct lt_lock_node node;
 	bool had = true;
 
@@ -200,17 +203,19 @@ static bool frontier_advance(struct ftl_worker *self, struct frontier frontier, 
 	if (placement_waits(conv, frontier.number, req)) {
 		had = false;
 	} else if (lt_load(&conv->current[frontier.number]) == seen) {
-		had = may_open(conv, frontier.stream);
+		had = may_open(conv, gc);
 		if (had) {
-			frontier_open_zone(self->ftl, frontier.number);
-		} else if (frontier.stream != STREAM_COLLECT) {
+			frontier_open_zone(self->ftl, frontier.number, gc);
+			waiting = conv_take_waiting(conv, frontier.number);
+		} else if (!gc) {
 			io_of(req)->since_ns = clock_now_ns();
-			io_wait(&conv->waiting, req, HZ_LOGICAL_BACKING, 0);
+			conv_wait(conv, frontier.number, req);
 		}
 	}
 	lt_lock_release(&conv->lock, &node);
+	io_resume_all(&waiting);
 	conv_gc_kick(self);
-	if (!had && frontier.stream == STREAM_COLLECT)
+	if (!had && gc)
 		io_complete(req, NVME_WRITE_FAULT);
 	return had;
 }
@@ -260,7 +265,9 @@ static void note_stall(struct ftl_worker *self, struct ftl_io *io)
 void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct conventional *conv = self->ftl->conventional;
-	uint16_t status = from_collector(self->ftl, req) ? NVME_SUCCESS : conv_write_status(self->ftl, req);
+	struct conv_gc *gc = conv_gc_of(self->ftl, req);
+	uint16_t status = gc ? NVME_SUCCESS : conv_write_status(self->ftl, req);
+	bool waited = io_of(req)->since_ns;
 	struct frontier frontier;
 	uint64_t current;
 
@@ -273,10 +280,12 @@ void conv_write_run(struct ftl_worker *self, struct ftl_request *req)
 		return;
 	}
 	note_stall(self, io_of(req));
-	frontier = choose_frontier(self, req);
+	frontier = choose_frontier(self, req, gc);
 	do
 		current = lt_load(&conv->current[frontier.number]);
-	while (!frontier_append(self, frontier, current, req) && frontier_advance(self, frontier, current, req));
+	while (!frontier_append(self, frontier, current, req) && frontier_advance(self, frontier, current, req, gc));
+	if (waited)
+		conv_retry(self->ftl); /* it may have gone to another stream's zone: then the erased one is for the next in line */
 }
 
 /* Deallocation: ranges leave the map in pieces, a few at a time so that other requests of the worker run in between. It is volatile like

@@ -3,6 +3,7 @@
 #include "conventional/conventional.h"
 
 #include "block/superblock.h"
+#include "buffer/buffer.h"
 #include "lt/arena.h"
 #include "lt/logical.h"
 #include "map/l2p.h"
@@ -29,36 +30,87 @@ uint32_t conv_take_erased(struct ftl *ftl)
 	return number;
 }
 
-static struct io_queue take_waiting(struct conventional *conv)
+void conv_wait(struct conventional *conv, uint32_t frontier, struct ftl_request *req)
+{
+	uint32_t end = conv->line_head + conv->line_count;
+
+	io_wait(&conv->waiting[frontier], req, HZ_LOGICAL_BACKING, 0);
+	if (conv->lined >> frontier & 1)
+		return;
+	conv->lined |= 1ull << frontier;
+	conv->line[end < PLACE_FRONTIERS ? end : end - PLACE_FRONTIERS] = (uint8_t)frontier;
+	conv->line_count++;
+}
+
+struct io_queue conv_take_waiting(struct conventional *conv, uint32_t frontier)
+{
+	struct io_queue waiting = conv->waiting[frontier];
+
+	conv->waiting[frontier] = (struct io_queue){ NULL, NULL };
+	return waiting;
+}
+
+/* Lock held. The writes of the frontier that has waited longest. */
+static struct io_queue next_in_line(struct conventional *conv)
+{
+	struct io_queue waiting = { NULL, NULL };
+
+	while (!waiting.head && conv->line_count) {
+		uint32_t frontier = conv->line[conv->line_head];
+
+		conv->line_head = conv->line_head + 1 == PLACE_FRONTIERS ? 0 : conv->line_head + 1;
+		conv->line_count--;
+		conv->lined &= ~(1ull << frontier);
+		waiting = conv_take_waiting(conv, frontier);
+	}
+	return waiting;
+}
+
+/* Empty: none waits. */
+static struct io_queue take_next(struct conventional *conv)
 {
 	struct io_queue waiting;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&conv->lock, &node);
-	waiting = conv->waiting;
-	conv->waiting = (struct io_queue){ NULL, NULL };
+	waiting = next_in_line(conv);
 	lt_lock_release(&conv->lock, &node);
 	return waiting;
 }
 
+static bool resume_next(struct conventional *conv)
+{
+	struct io_queue waiting = take_next(conv);
+	bool any = waiting.head;
+
+	io_resume_all(&waiting);
+	return any;
+}
+
+void conv_retry_all(struct ftl *ftl)
+{
+	while (ftl->shape.backing_zones && resume_next(ftl->conventional)) {}
+}
+
 void conv_retry(struct ftl *ftl)
 {
-	struct io_queue waiting;
+	struct conventional *conv = ftl->conventional;
+	uint64_t zones = conv_free_for_host(conv);
 
-	if (!ftl->shape.backing_zones)
-		return;
-	waiting = take_waiting(ftl->conventional);
-	io_resume_all(&waiting);
+	while (zones && resume_next(conv))
+		zones--;
 }
 
 void conv_despair(struct ftl *ftl)
 {
-	struct io_queue waiting = take_waiting(ftl->conventional);
+	struct io_queue waiting = take_next(ftl->conventional);
 	struct ftl_request *req;
 
 	while ((req = io_pop(&waiting))) {
 		lt_logical_wait_ended(req);
 		io_complete(req, NVME_WRITE_FAULT);
+		if (!waiting.head)
+			waiting = take_next(ftl->conventional);
 	}
 }
 
@@ -86,13 +138,13 @@ static uint32_t map_piece(struct ftl_worker *self, struct zone *zone, uint64_t l
 static void move_one(struct ftl_worker *self, struct zone *zone, uint32_t at, uint32_t offset, struct hz_oob *oob)
 {
 	struct ftl *ftl = zone->ftl;
-	struct conv_gc *gc = &ftl->conventional->gc;
+	const struct conv_gc *gc = &ftl->conventional->gc[zone->frontier - frontier_first(ftl->cfg, STREAM_COLLECT)];
 	uint32_t from = place_make(gc->victim->places, gc->offset[at]), to = place_make(zone->places, offset);
 	uint32_t *reverse = &zone->places->lba[offset];
 
 	*reverse = oob->host_lba = gc->lba[at];
 	oob->flags = gc->oob[at].flags & HZ_OOB_MARKED;
-	gc->origin[zone->landed_slot + (offset - zone->landed)] = from;
+	buffer_origins(zone)[zone->landed_slot + (offset - zone->landed)] = from;
 	if (!l2p_conv_move(self, gc->lba[at], from, to, oob)) {
 		*reverse = oob->host_lba = UINT32_MAX;
 		oob->sequence = sequence_take(ftl, 1);
@@ -122,7 +174,8 @@ void conv_landed(struct ftl_worker *self, struct zone *zone, struct ftl_request 
 	zone->wp = zone->landed;
 	if (zone->stream != STREAM_COLLECT) {
 		self->counters.host_write_sectors += host_sectors(req, sectors);
-		lt_add(&conv->clock, sectors);
+		if (self->ftl->cfg->conventional_streams > 1)
+			lt_add(&conv->clock, sectors);
 	}
 	if (zone->wp == zone->capacity)
 		filled(zone, req);
@@ -171,7 +224,7 @@ static void originals_return(struct ftl_worker *self, struct zone *zone)
 
 		if (lba == UINT32_MAX)
 			continue;
-		from = ftl->conventional->gc.origin[zone_slot(zone, offset)];
+		from = buffer_origins(zone)[zone_slot(zone, offset)];
 		places_mark_valid(zone_of_place(ftl, from), place_offset(ftl, from), 1);
 		if (!l2p_conv_move(self, lba, to, from, &unused))
 			place_invalidate(ftl, from, UINT64_MAX);

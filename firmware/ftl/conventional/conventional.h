@@ -18,14 +18,18 @@
  * at one zone's lock. Writing: conv_io.c; landing: conventional.c; reading: conv_io.c; collecting: conv_gc.c; mount: conv_mount.c. */
 
 struct arena;
+struct conventional;
 
 /* At construction, once zones and places are there. */
 void conv_init(struct ftl *ftl, struct arena *arena);
 
-/* Collector of conventional zones: picks a full backing zone, copies its valid sectors in batches to the collector's stream, waits until
+/* Collectors of conventional zones: each picks a full backing zone, copies its valid sectors in batches to its write frontier, waits until
  * everything that replaced its sectors is durable, and resets it.
  *
- * One collection at a time; its worker runs every step. `busy`: one is under way; `wanted`: another was requested meanwhile. */
+ * There are `conventional.collectors`, dealt to the workers in turn. Each copies from one victim while the one before it leaves, which
+ * means that it is flushed and reset; the worker that started the collector runs every step. `busy`: a victim is there; `wanted`: another
+ * collection was requested meanwhile. A collection whose copies may not fit into the collector's open zone promises itself an erased one
+ * before it begins (conventional.promised), so it never waits for space. */
 
 struct zone;
 
@@ -33,33 +37,43 @@ enum { CONV_GC_BATCH = 64, CONV_GC_READ_TRIES = 4 };
 
 struct conv_gc {
 	lt_word busy, wanted;
+	uint32_t number;
+	bool promised; /* one of conventional.promised; conventional.lock */
 	struct ftl_worker *worker;
-	struct lt_event start; /* posted when `busy` is set */
-	struct zone *victim;
+	struct lt_event start;   /* posted when `busy` is set */
+	struct zone *victim;     /* copied from, or copied and about to leave; NULL: none */
+	bool copied;             /* nothing of it is left to copy: it waits until the zone before it has left */
 	uint32_t position;       /* next sector of the victim to look at */
 	uint32_t count;          /* sectors of the batch */
 	uint32_t moved, first;   /* sectors of the victim moved so far; LBA of the first of them */
 	uint32_t pending, tries; /* reads under way */
 	bool failed;
 	uint32_t *offset, *lba; /* by sector of the batch */
-	uint32_t *origin;       /* by buffer slot of a volatile copy: the place of its original */
 	struct hz_oob *oob;     /* … as read: marks of the host go along */
 	uint8_t **memory;
 	struct tsu_txn *read;
-	struct ftl_request request; /* the batch's write, then flush, then reset */
+	struct ftl_request request; /* the batch's write */
+	struct zone *leaving;       /* NULL: none */
+	struct ftl_request leave;   /* its flush, then its reset */
 };
 
 void conv_gc_init(struct ftl *ftl, struct arena *arena);
+/* No collection is under way. Any lock. */
+bool conv_gc_quiet(const struct ftl *ftl);
+/* The collector whose request it is, or NULL. */
+struct conv_gc *conv_gc_of(const struct ftl *ftl, struct ftl_request *req);
+/* conventional.lock held: the collection needs no erased zone any more, or has taken it. */
+void conv_promise_ends(struct conventional *conv, struct conv_gc *gc);
 /* Any lock: collect if erased backing zones are short. */
 void conv_gc_kick(struct ftl_worker *self);
-/* Erasing of user data, when nothing is mapped and the host sends nothing: the collector takes backing zone after backing zone from *next on.
- * False: call it again later. True: each was EMPTY, has been reset, or cannot be. */
+/* Erasing of user data, when nothing is mapped and the host sends nothing: the worker's collector takes backing zone after backing zone
+ * from *next on. False: call it again later. True: each was EMPTY, has been reset, or cannot be. */
 bool conv_purge(struct ftl_worker *self, uint32_t *next);
 
 /* The backing zones of conventional ones: their states, the erased ones, and requests waiting for one.
  *
- * conventional.lock (class BLOCK, index 2) protects the list of erased backing zones and the requests waiting for one; nothing is taken
- * under it. */
+ * conventional.lock (class BLOCK, index 2) protects the list of erased backing zones, what of it is promised, and the requests waiting for
+ * one; nothing is taken under it. */
 
 enum backing_state {
 	BACKING_ERASED, /* in the list */
@@ -81,23 +95,36 @@ struct backing {
 
 struct conventional {
 	struct lt_lock lock;
-	struct backing *backing;          /* by backing number */
-	lt_word current[PLACE_FRONTIERS]; /* backing number + 1 of the frontier's zone, 0: none */
-	uint32_t *erased;                 /* ring of backing numbers */
-	uint32_t head;                    /* oldest in the ring */
-	lt_word free;                     /* how many; a hint outside the lock */
-	struct io_queue waiting;          /* writes without an erased zone */
-	lt_word losses;                   /* failed backing zones that lost volatile host data */
-	lt_word losing;                   /* … of these still with a buffer, so that the loss is not known yet */
-	lt_word clock;                    /* sectors written by the host, from hot_age on */
-	uint64_t hot_age;                 /* an LBA with a younger place, in such sectors, is hot */
-	struct placement *placement;      /* NULL: no reclaim unit handles */
-	struct conv_gc gc;
+	struct backing *backing;                  /* by backing number */
+	lt_word current[PLACE_FRONTIERS];         /* backing number + 1 of the frontier's zone, 0: none */
+	uint32_t *erased;                         /* ring of backing numbers */
+	uint32_t head;                            /* oldest in the ring */
+	lt_word free;                             /* how many; a hint outside the lock */
+	lt_word promised;                         /* … of these to collections that have begun; a hint outside the lock */
+	struct io_queue waiting[PLACE_FRONTIERS]; /* by write frontier: writes without an erased zone */
+	uint8_t line[PLACE_FRONTIERS]; /* ring of write frontiers: those with such writes, in the order in which they began to wait */
+	uint32_t line_head, line_count;
+	uint64_t lined;              /* bit = frontier: it is in the ring, where a frontier may stay that waits no longer */
+	lt_word losses;              /* failed backing zones that lost volatile host data */
+	lt_word losing;              /* … of these still with a buffer, so that the loss is not known yet */
+	uint64_t hot_age;            /* an LBA with a younger place, in such sectors, is hot */
+	struct placement *placement; /* NULL: no reclaim unit handles */
+	struct conv_gc *gc;          /* by number: the collectors */
+	LT_OWN_LINE lt_word clock;   /* with two streams: sectors written by the host, from hot_age on; each write changes it */
 };
 
 /* True if newer data are lost, or may turn out to be: after a power cut the older ones are current again, so nothing may be erased until
  * then. Copies do not count: the map has their originals again. Any lock. */
 static inline bool conv_may_miss(const struct conventional *conv) { return lt_load(&conv->losing) || lt_load(&conv->losses); }
+
+/* Erased zones that the host may take: those that are not promised, and the last one is always kept for a collection. Any lock: a hint
+ * outside conventional.lock. */
+static inline uint64_t conv_free_for_host(const struct conventional *conv)
+{
+	uint64_t promised = lt_load(&conv->promised), kept = promised ? promised : 1, free = lt_load(&conv->free);
+
+	return free > kept ? free - kept : 0;
+}
 
 /* The zone with this backing number; the number and the state of a backing zone. */
 static inline struct zone *backing_zone(const struct ftl *ftl, uint32_t number) { return &ftl->zones[ftl->zone_count + number]; }
@@ -108,16 +135,23 @@ static inline struct backing *backing_of(const struct zone *zone) { return &zone
 void conv_list_erased(struct ftl *ftl, uint32_t number);
 uint32_t conv_take_erased(struct ftl *ftl);
 
-/* Retry writes parked for an erased zone. No lock held. */
+/* Lock held: park a write to this frontier until the frontier may take an erased zone. */
+void conv_wait(struct conventional *conv, uint32_t frontier, struct ftl_request *req);
+/* Lock held: the writes parked there. */
+struct io_queue conv_take_waiting(struct conventional *conv, uint32_t frontier);
+/* Retry the writes of as many frontiers as there are erased zones for; … of all. No lock held. */
 void conv_retry(struct ftl *ftl);
+void conv_retry_all(struct ftl *ftl);
 /* Fail writes parked for a zone if nothing can be collected and nothing under way would change that. No lock held. */
 void conv_despair(struct ftl *ftl);
 
 /* Victim selection of the collector. */
 
-/* The best sealed zone with room for its copies, or NULL; *hope: none now, but a zone still being programmed may become one. urgent:
- * host writes wait, or soon will; otherwise only a gain of an eighth of a zone is worth the copies. No lock held. */
-struct zone *conv_victim(struct ftl *ftl, bool urgent, bool *hope);
+/* The best sealed zone with room for its copies beside the collector's open zone, or NULL; *hope: none now, but a zone still being
+ * programmed may become one, or another collection ends. urgent: host writes wait, or soon will; otherwise, or while another collection
+ * is about to make room, only a gain of an eighth of a zone is worth the copies. So collections without a gain do not take erased zones
+ * from the host in turns. No lock held. */
+struct zone *conv_victim(struct ftl *ftl, const struct conv_gc *gc, bool urgent, bool *hope);
 
 /* Data landing in backing zones: operations of their zone_kind (zone/zone.h). Lock of the backing zone held. */
 

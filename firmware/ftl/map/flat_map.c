@@ -351,8 +351,11 @@ static inline void replace_place(struct ftl *ftl, uint32_t *entry, uint32_t plac
 		lt_store32(entry, place);
 	else
 		lt_put(entry, place);
-	if (old != L2P_UNMAPPED)
-		place_invalidate(ftl, old, UINT64_MAX);
+	if (old == L2P_UNMAPPED)
+		return;
+	if (place != L2P_UNMAPPED)
+		place_replaced(ftl, old, place);
+	place_invalidate(ftl, old, UINT64_MAX);
 }
 
 static inline __attribute__((always_inline)) void map_places(struct ftl *ftl, uint64_t lba, uint32_t *entry, uint32_t count, uint32_t to,

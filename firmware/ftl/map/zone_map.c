@@ -248,7 +248,7 @@ static uint32_t most_active(const struct ftl *ftl)
 	uint32_t sequential = ftl->zone_count - ftl->l2p->zones, backing = 0;
 
 	if (ftl->shape.backing_zones)
-		backing = ftl->cfg->conventional_buffers + frontier_first(ftl->cfg, STREAM_COLLECT) + 1;
+		backing = ftl->cfg->conventional_buffers + frontiers_all(ftl->cfg);
 	return (ftl->cfg->max_active ? min_u32(ftl->cfg->max_active, sequential) : sequential) + backing;
 }
 

@@ -73,6 +73,8 @@ void places_reset(struct ftl *ftl, struct place_zone *zone)
 	for (uint32_t i = 0; i < place_words(ftl->backing_capacity); i++)
 		lt_add(&zone->bits[i], 1ull << PLACE_BITS);
 	lt_store(&zone->durable, 0);
+	for (uint32_t i = 0; zone->replaced_by && i < frontiers_all(ftl->cfg); i++)
+		zone->replaced_by[i] = PLACE_NONE;
 }
 
 void places_forget(struct ftl *ftl, struct place_zone *zone)
@@ -89,6 +91,10 @@ static void place_zone_init(struct ftl *ftl, struct arena *arena, uint32_t numbe
 	ftl->zones[ftl->zone_count + number].places = zone;
 	zone->base = ppa_make(ftl->map, number, 0);
 	zone->bits = arena_alloc_table(arena, place_words(ftl->backing_capacity), sizeof(*zone->bits), "validity of places");
+	if (!ftl->cfg->l2p_cache_bytes && ftl->cfg->buffer_release != HZ_RELEASE_TRANSFERRED) {
+		zone->replaced_by = arena_alloc(arena, frontiers_all(ftl->cfg), sizeof(*zone->replaced_by), "replaced places");
+		memset(zone->replaced_by, 0xff, frontiers_all(ftl->cfg) * sizeof(*zone->replaced_by));
+	}
 	zone->lba = arena_alloc_raw_table(arena, ftl->backing_capacity, sizeof(*zone->lba), "reverse map");
 }
 

@@ -13,10 +13,11 @@ struct arena;
 
 /* STREAM_HANDLES: of reclaim unit handle 1, then those of the others. Handle 0, and what names none, is STREAM_COLD. */
 enum place_stream { STREAM_COLD, STREAM_HOT, STREAM_COLLECT, STREAM_HANDLES, PLACE_STREAMS = STREAM_HANDLES + HZ_MAX_HANDLES - 1 };
-/* Write frontiers: `conventional.frontiers` of each stream of host writes, or one of each handle, each in a backing zone of its own, and
- * one of the collector. */
-enum { PLACE_FRONTIERS = 2 * HZ_MAX_FRONTIERS + 1, FRONTIER_NONE = PLACE_FRONTIERS };
+/* Write frontiers: `conventional.frontiers` of each stream of host writes, or one of each handle, and one of each collector, each in a
+ * backing zone of its own. */
+enum { PLACE_FRONTIERS = 3 * HZ_MAX_FRONTIERS, FRONTIER_NONE = PLACE_FRONTIERS };
 enum { PLACE_BITS = 32 };
+#define PLACE_NONE UINT32_MAX
 
 struct place_zone {
 	uint32_t base;          /* place of its first sector */
@@ -24,6 +25,9 @@ struct place_zone {
 	lt_word durable;        /* leading sectors that outlast a power cut; the map in flash has no others */
 	lt_word reset_sequence; /* sequence number at its last reset */
 	lt_word *bits;          /* by offset / PLACE_BITS: validity below, number of resets above */
+	uint32_t *replaced_by;  /* by write frontier: its newest place that has replaced one of these since the erase, PLACE_NONE: none. The
+				 * whole NULL: unknown, with a map in flash, which finds out late, or where a frontier's zones may become
+				 * durable out of order (buffers.release: transferred) */
 	uint32_t *lba;          /* reverse map by offset; UINT32_MAX: a copy that landed dead. Nonsense where no place was valid since
 				 * mount, so that a large device need not fill it. Zone's lock */
 };
@@ -51,6 +55,15 @@ static inline struct zone *zone_of_place(const struct ftl *ftl, uint32_t place)
  * place in a zone reset after `known` is another LBA's and is left alone. Repeated calls do nothing. Any lock. */
 void place_invalidate(struct ftl *ftl, uint32_t place, uint64_t known);
 bool place_valid(const struct ftl *ftl, uint32_t place);
+/* Before `place` becomes invalid: the map has place `by` in its stead. Lock of the zone of `by` held: others of the frontier come later. Who
+ * has seen that all places of a zone are invalid may read its replaced_by without a lock. */
+static inline void place_replaced(struct ftl *ftl, uint32_t place, uint32_t by)
+{
+	uint32_t *replaced_by = ftl->places->zone[place_number(ftl, place)].replaced_by;
+
+	if (replaced_by)
+		replaced_by[zone_of_place(ftl, by)->frontier] = by;
+}
 /* The map is about to have them. Zone's lock held, or places of a zone neither written nor reset meanwhile. */
 void places_mark_valid(struct zone *zone, uint32_t offset, uint32_t count);
 /* Is any of them valid? */
@@ -73,7 +86,7 @@ static inline bool stream_exists(const struct hz_device_config *cfg, enum place_
 	return stream < STREAM_HANDLES || stream_handle(stream) < cfg->fdp_handles;
 }
 
-/* The first write frontier of a stream, and how many it has; the collector's is the last one. */
+/* The first write frontier of a stream, and how many it has; the collectors' are the last ones. */
 static inline uint32_t frontier_first(const struct hz_device_config *cfg, enum place_stream stream)
 {
 	if (stream == STREAM_COLLECT)
@@ -82,7 +95,11 @@ static inline uint32_t frontier_first(const struct hz_device_config *cfg, enum p
 }
 static inline uint32_t frontier_count(const struct hz_device_config *cfg, enum place_stream stream)
 {
-	return stream == STREAM_COLLECT ? 1 : cfg->conventional_frontiers;
+	return stream == STREAM_COLLECT ? cfg->conventional_collectors : cfg->conventional_frontiers;
+}
+static inline uint32_t frontiers_all(const struct hz_device_config *cfg)
+{
+	return frontier_first(cfg, STREAM_COLLECT) + cfg->conventional_collectors;
 }
 
 /* Cause of a zone's flash operations: `cause`, or GC if the collector fills it. */

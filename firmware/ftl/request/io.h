@@ -40,8 +40,8 @@ struct ftl_io {
 HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work), "private state fits the request");
 
 /* ftl_request.flags, internal: a flush of the buffers of conventional zones only; … by the L2P log, with a plan of its own: flushes
- * waiting for the log may hold all others. */
-enum { FTL_BACKING = 32, FTL_FOR_MAP = 64 };
+ * waiting for the log may hold all others; … of what has replaced the sectors of the backing zone that begins at lba. */
+enum { FTL_BACKING = 32, FTL_FOR_MAP = 64, FTL_REPLACED = 128 };
 /* ftl_request.op, internal: continuation of a flush with FTL_AT_REST (clean_mark.c); look-up of staged sectors by a write buffer
  * (buffer/staged.c). */
 enum { FTL_REST = FTL_ERASE + 1, FTL_FOLD };

@@ -6,6 +6,7 @@
 
 #include "buffer/buffer.h"
 #include "map/l2p.h"
+#include "places/places.h"
 #include "lt/arena.h"
 #include "zone/tables.h"
 #include "zone/zone.h"
@@ -56,18 +57,22 @@ void zone_settle(struct zone *zone)
 
 enum { FLUSH_PLANS = 8 };
 
-/* Goals of one flush, taken at its beginning: later writes to the same zones must not delay it. One entry per buffer. */
+/* Goals of one flush, taken at its beginning: later writes to the same zones must not delay it. One entry per buffer, or, of what has
+ * replaced a backing zone's sectors, per write frontier: in order, what a frontier has written before is durable then, too. */
 struct flush_plan {
 	struct flush_plan *next;
+	uint32_t count;
 	struct flush_goal {
-		struct zone *zone;
+		struct zone *zone; /* NULL: nothing to wait for */
 		uint32_t landed;
 	} goal[];
 };
 
 static struct flush_plan *plan_make(const struct ftl *ftl, struct arena *arena)
 {
-	return arena_alloc(arena, 1, sizeof(struct flush_plan) + buffer_count(ftl) * sizeof(struct flush_goal), "flush plans");
+	uint32_t buffers = buffer_count(ftl), frontiers = frontiers_all(ftl->cfg), count = buffers > frontiers ? buffers : frontiers;
+
+	return arena_alloc(arena, 1, sizeof(struct flush_plan) + count * sizeof(struct flush_goal), "flush plans");
 }
 
 void flush_init(struct ftl_worker *self, struct arena *arena)
@@ -87,27 +92,47 @@ void flush_init(struct ftl_worker *self, struct arena *arena)
 		self->ftl->trim_saver->plan = plan_make(self->ftl, arena);
 }
 
+/* At most `most` sectors of the zone, if so many have landed. */
+static void goal_start(struct ftl_worker *self, const struct ftl_request *req, struct flush_goal *goal, struct zone *zone, uint32_t most)
+{
+	struct lt_lock_node node;
+
+	lt_lock_acquire(&zone->lock, &node);
+	*goal = (struct flush_goal){ zone, min_u32(most, zone->landed) };
+	if (flush_reached(req, zone) < goal->landed && zone->flush_to < goal->landed) {
+		zone->flush_to = goal->landed;
+		zone_pump(self, zone);
+	}
+	lt_lock_release(&zone->lock, &node);
+}
+
 /* Data outside the buffers are durable already: a buffer changes hands only then. */
-static void start_all(struct ftl_worker *self, const struct ftl_request *req, uint32_t first, struct flush_plan *plan)
+static void start_all(struct ftl_worker *self, const struct ftl_request *req, struct flush_plan *plan)
 {
 	struct ftl *ftl = self->ftl;
 
-	for (uint32_t i = first; i < buffer_count(ftl); i++) {
+	plan->count = buffer_count(ftl);
+	for (uint32_t i = buffer_first(ftl, req->flags & FTL_BACKING); i < plan->count; i++) {
 		struct zone *zone = buffer_owner(ftl, i);
-		struct lt_lock_node node;
 
-		if (zone && req->flags & FTL_BACKING && !zone_is_backing(zone))
-			zone = NULL;
-		plan->goal[i].zone = zone;
-		if (!zone)
-			continue;
-		lt_lock_acquire(&zone->lock, &node);
-		plan->goal[i].landed = zone->landed;
-		if (flush_reached(req, zone) < zone->landed) {
-			zone->flush_to = zone->landed;
-			zone_pump(self, zone);
-		}
-		lt_lock_release(&zone->lock, &node);
+		plan->goal[i].zone = NULL;
+		if (zone && (!(req->flags & FTL_BACKING) || zone_is_backing(zone)))
+			goal_start(self, req, &plan->goal[i], zone, UINT32_MAX);
+	}
+}
+
+/* What is durable is mostly seen without the zone's lock. */
+static void start_replaced(struct ftl_worker *self, const struct ftl_request *req, const uint32_t *replaced_by, struct flush_plan *plan)
+{
+	struct ftl *ftl = self->ftl;
+
+	plan->count = frontiers_all(ftl->cfg);
+	for (uint32_t i = 0; i < plan->count; i++) {
+		uint32_t offset = place_offset(ftl, replaced_by[i]);
+
+		plan->goal[i].zone = NULL;
+		if (replaced_by[i] != PLACE_NONE && lt_load(&zone_of_place(ftl, replaced_by[i])->places->durable) <= offset)
+			goal_start(self, req, &plan->goal[i], zone_of_place(ftl, replaced_by[i]), offset + 1);
 	}
 }
 
@@ -177,6 +202,7 @@ void flush_abandon(struct ftl_worker *self, struct ftl_request *req)
 
 static bool flush_begin(struct ftl_worker *self, struct ftl_request *req)
 {
+	const uint32_t *replaced_by = req->flags & FTL_REPLACED ? zone_at(self->ftl, req->lba)->places->replaced_by : NULL;
 	struct flush_plan *plan = plan_take(self, req);
 
 	if (!plan) {
@@ -185,8 +211,11 @@ static bool flush_begin(struct ftl_worker *self, struct ftl_request *req)
 	}
 	io_of(req)->plan = plan;
 	io_of(req)->step = FLUSH_WAITS;
-	io_of(req)->cursor = buffer_first(self->ftl, req->flags & FTL_BACKING);
-	start_all(self, req, io_of(req)->cursor, plan);
+	io_of(req)->cursor = replaced_by ? 0 : buffer_first(self->ftl, req->flags & FTL_BACKING);
+	if (replaced_by)
+		start_replaced(self, req, replaced_by, plan);
+	else
+		start_all(self, req, plan);
 	return true;
 }
 
@@ -202,7 +231,7 @@ void flush_run(struct ftl_worker *self, struct ftl_request *req)
 
 	if (io->step == FLUSH_NEW && !flush_begin(self, req))
 		return;
-	while (io->step == FLUSH_WAITS && io->cursor < buffer_count(self->ftl))
+	while (io->step == FLUSH_WAITS && io->cursor < io->plan->count)
 		if (flush_wait_for(self, req, &io->plan->goal[io->cursor++]))
 			return;
 	if (io->step != FLUSH_FAILED && req->flags & FTL_AT_REST && !l2p_settled(self, req))
