@@ -21,6 +21,14 @@ PARTS = ("flash", "channel", "flash_queue", "link", "queued", "compute", "spin",
 BLOCK = (TOP / "configs" / "devices" / "small-legacy.yaml").read_text()
 SMALL = (TOP / "configs" / "devices" / "small.yaml").read_text()
 CACHED = (TOP / "configs" / "devices" / "small-mcmq.yaml").read_text()
+# Look-ups in a map in RAM and nothing else: no sector was written. 16 workers, for four harts that feed them.
+UNWRITTEN = BLOCK.replace("cache: 1 KiB\n  levels: page\n  prefetch: 15\n  log_entries: 256", "cache: 0").replace("workers: 2", "workers: 16\n  hils: 4")
+LOOKUPS = """mapping: direct
+seed: 5
+threads: 12
+common: {read_ratio: 1, pattern: random, block: 256 KiB, queue_depth: 16, total_ops: 300}
+"""
+SECTIONS = 65  # under one hold of kind `combine`: the holder's own, and those of 64 others
 OVERWRITE = """mapping: direct
 seed: 5
 threads: 6
@@ -190,6 +198,14 @@ class LockHold(unittest.TestCase):
         self.assertGreaterEqual(cache["contended"], result["data_cache"]["waits"])
         for key in ("reads", "writes"):
             self.assertGreater(result["data_cache"][key]["hits"], 0, key)
+
+    def test_a_holder_that_combines_runs_a_bounded_number_of_sections(self):
+        """As many as it may where all workers wait, since those whose section was run come back at once."""
+        single, combined = (longest_holds(UNWRITTEN.replace("default: ticket", f"default: ticket, l2p: {kind}"), "class", LOOKUPS)[1]["l2p"]
+                            for kind in ("mcs", "combine"))
+        self.assertLessEqual(combined, SECTIONS * single)
+        self.assertGreater(combined, SECTIONS / 2 * single)
+        self.assertLessEqual(combined, MOST["l2p"])
 
     def test_collecting_conventional_zones_is_bounded_too(self):
         for granularity in ("fine", "global"):

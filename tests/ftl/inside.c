@@ -270,6 +270,31 @@ void rig_lose_power(struct tsu *tsu)
 	tsu->nand->ops->power_off(tsu->nand);
 }
 
+static struct {
+	struct l2p_conv_ops ops;
+	const struct l2p_conv_ops *of_map;
+	struct lt_lock *gate;
+} gated;
+
+static uint32_t look_up_and_wait(struct ftl_worker *self, struct ftl_request *req, uint64_t lba, uint32_t count, uint32_t *place)
+{
+	uint32_t found = gated.of_map->read(self, req, lba, count, place);
+	struct lt_lock_node node;
+
+	lt_lock_acquire(gated.gate, &node);
+	lt_lock_release(gated.gate, &node);
+	return found;
+}
+
+void rig_wait_after_look_ups(struct ftl *ftl, struct lt_lock *gate)
+{
+	gated.of_map = ftl->l2p->conv;
+	gated.gate = gate;
+	gated.ops = *ftl->l2p->conv;
+	gated.ops.read = look_up_and_wait;
+	ftl->l2p->conv = &gated.ops;
+}
+
 uint64_t rig_backing_resets(struct ftl *ftl) { return lt_load(&ftl->places->resets); }
 
 uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba) { return l2p_conv_peek(ftl, lba); }

@@ -76,6 +76,8 @@ struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone);
 void rig_lose_table(struct ftl *ftl);
 /* Power fails while nothing is in flight: the power-fail dump goes to flash. */
 void rig_lose_power(struct tsu *tsu);
+/* From now on who has looked up places of conventional sectors takes this lock, and releases it, before the next step. */
+void rig_wait_after_look_ups(struct ftl *ftl, struct lt_lock *gate);
 /* Collections that reached the reset of a backing zone. */
 uint64_t rig_backing_resets(struct ftl *ftl);
 /* Place of a conventional sector by the map. Harts idle. */

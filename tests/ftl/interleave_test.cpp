@@ -350,3 +350,49 @@ TEST(InterleavedMap, ATablePageIsReadWhileTheLogChoosesIt)
 	lt_host_run_until_idle();
 	EXPECT_EQ(rig.check(), "");
 }
+
+// A reader has looked up a place, and stands still. Meanwhile its sector is written elsewhere, and another sector to that place: under the
+// lock of the zone behind it the reader sees that, and asks the map again, with and without the map's lock.
+TEST(InterleavedMap, AReaderComesToAPlaceThatHoldsAnotherSector)
+{
+	for (const uint32_t lookups : {HZ_LOOKUPS_LOCKED, HZ_LOOKUPS_UNLOCKED}) {
+		SCOPED_TRACE(testing::Message() << "lookups " << lookups);
+		hz_device_config cfg = conventional_config();
+		cfg.conventional_streams = 1;
+		cfg.l2p_lookups = lookups;
+		cfg.lock_kind[HZ_LC_ZONE] = cfg.lock_kind[HZ_LC_L2P] = LT_LOCK_TICKET;
+		cfg.harts = 5; // the last one, without a role, is this test
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ASSERT_EQ(rig.write(0, 0, 1, 7), 0);
+		ASSERT_EQ(rig.come_to_rest(), 0);
+		const uint32_t place = rig_conventional_place(rig.ftl, 0);
+		auto of_another = [&] {
+			for (uint32_t i = 0; i < 8; i++)
+				if (rig_conventional_place(rig.ftl, rig.lba_of(1, i)) == place)
+					return true;
+			return false;
+		};
+		lt_lock *gate = rig_zone_lock(rig.ftl, 5); // of a zone without commands
+		lt_lock_node node;
+		rig_wait_after_look_ups(rig.ftl, gate);
+		lt_host_interleave(1, UINT32_MAX);
+		lt_host_set_hart(4);
+		lt_lock_acquire(gate, &node);
+		Request read(FTL_READ, rig.lba_of(0), 1);
+		rig.submit(read, 1);
+		lt_host_run_until(clock_now_ns() + 1000);
+		ASSERT_FALSE(read.done);
+		for (uint64_t round = 0; round < 1000 && !of_another(); round++) {
+			ASSERT_EQ(rig.write(0, 0, 1, 8), 0);
+			ASSERT_EQ(rig.write(1, 0, 8, 100 * (round + 1)), 0);
+		}
+		ASSERT_TRUE(of_another());
+		lt_lock_release(gate, &node);
+		lt_host_set_hart(0);
+		lt_host_run_until_idle();
+		ASSERT_TRUE(read.done && read.status() == 0);
+		EXPECT_TRUE(sector_is(read.pages[0], 8));
+		EXPECT_EQ(rig.check(), "");
+	}
+}

@@ -6,6 +6,10 @@
 #include "lt/barrier.h"
 #include "lt/checks.h"
 
+extern "C" {
+#include "stats.h"
+}
+
 namespace {
 
 constexpr unsigned harts = 8;
@@ -237,6 +241,68 @@ TEST(SeqLock, LooksAreCounted)
 	EXPECT_GT(e.hold_ns, 0u);
 	lt_lock_stats_reset();
 	EXPECT_EQ(lt_lock_report(&e, 0, 1), 0u);
+}
+
+// A look of 100 ns, the only one, is all that the statistics show.
+TEST(SeqLock, ALookHasItsTimeInTheStatistics)
+{
+	Bench bench;
+	lt_lock lock;
+	lt_lock_node node;
+	hz_lock_entry e{};
+
+	bench.simulated(1);
+	bench.locks(LT_LOCK_SEQ, LT_STATS_ALL, 1);
+	lt_lock_init(&lock, test_class, 0);
+	ASSERT_TRUE(lt_lock_look(&lock, &node));
+	lt_host_clock_set(clock_now_ns() + 100);
+	ASSERT_TRUE(lt_lock_looked(&lock, &node));
+	ASSERT_EQ(lt_lock_report(&e, 0, 1), 1u);
+	EXPECT_EQ(e.acquisitions, 1u);
+	EXPECT_EQ(e.hold_ns, 100u);
+	EXPECT_EQ(e.hold_max_ns, 100u);
+	EXPECT_EQ(e.hold_p99_ns, 100u);
+}
+
+uint64_t values_in(const lt_histogram &h)
+{
+	uint64_t sum = 0;
+	for (const lt_word &count : h.count)
+		sum += lt_load(&count);
+	return sum;
+}
+
+// Harts that look, or whose section another hart has run, count beside the lock's holder: each hold, and each wait, is in its histogram.
+TEST(SideBySide, HistogramsLoseNothing)
+{
+	for (const lt_lock_kind kind : {LT_LOCK_SEQ, LT_LOCK_COMBINE}) {
+		SCOPED_TRACE(testing::Message() << "kind " << kind);
+		Bench bench;
+		lt_lock lock;
+		if (kind == LT_LOCK_SEQ)
+			bench.simulated(2); // nobody waits; time stands still, so all values are one
+		else
+			bench.real(2);
+		bench.locks(kind, LT_STATS_ALL, 2);
+		lt_lock_init(&lock, test_class, 0);
+		EXPECT_TRUE(lock.stats->side_by_side);
+		Bench::in_parallel(2, [&](unsigned hart) {
+			for (unsigned i = 0; i < (kind == LT_LOCK_SEQ ? 1000000u : 100000u); i++) {
+				lt_lock_node node;
+				if (kind == LT_LOCK_SEQ && hart) {
+					if (lt_lock_look(&lock, &node))
+						lt_lock_looked(&lock, &node);
+				} else {
+					lt_lock_run(
+						&lock, [](const uint64_t *) {}, 0, 0, 0, 0);
+				}
+			}
+		});
+		hz_lock_entry e{};
+		ASSERT_EQ(lt_lock_report(&e, 0, 1), 1u);
+		EXPECT_EQ(values_in(*lock.stats->hold), e.acquisitions);
+		EXPECT_EQ(values_in(*lock.stats->wait), e.contended);
+	}
 }
 
 TEST(SeqLock, IsTheOnlyOneToLookAt)
