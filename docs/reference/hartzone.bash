@@ -21,6 +21,7 @@ _hartzone() {
 		"run --skip-bad") files=0 ;;
 		"run --max-ops") files=0 ;;
 		"run --split") words='auto address stream' ;;
+		"run --record") files=1 ;;
 		"run --time-scale") files=0 ;;
 		"run --power-cut-at") files=0 ;;
 		"run --clock-jitter") files=0 ;;
@@ -198,7 +199,7 @@ _hartzone() {
 	if [ -z "$files$words" ]; then
 		case $command in
 		'') words='run info compare trace image verify nvme serve fio files rocksdb sqlite -h --help --version' ;;
-		'run') words='-h --help --workload --trace --threads --namespaces --queue-depth --mapping --iotailor --prepared --quick --no-verify --ahead --format --time-unit --skip-bad --max-ops --split --timestamps --as-recorded --time-scale --power-cut-at --race-check --clock-jitter --timeline --out --device --workers --clock --vclock --image --seed --firmware --console --format-image --attach --overwrite' ;;
+		'run') words='-h --help --workload --trace --threads --namespaces --queue-depth --mapping --iotailor --prepared --quick --no-verify --ahead --format --time-unit --skip-bad --max-ops --split --timestamps --as-recorded --by-dependencies --record --time-scale --power-cut-at --race-check --clock-jitter --timeline --out --device --workers --clock --vclock --image --seed --firmware --console --format-image --attach --overwrite' ;;
 		'info') words='-h --help --device --workers --clock --vclock --image --seed --firmware --console --attach --zones --memory' ;;
 		'compare') words='-h --help --json' ;;
 		'trace') words='detect summary convert cut scale -h --help' ;;

@@ -187,30 +187,37 @@ void prepare_outputs(const RunFlags &flags, const MachineOptions &machine)
 {
 	require_writable_folder("--out", flags.out);
 	require_writable_file("--timeline", flags.timeline);
+	require_writable_file("--record", flags.record);
 	stay_on_one_core(machine);
 }
 
-void run_as_recorded(const RunFlags &flags)
+void repeat(const RunFlags &flags)
 {
-	flags.check_as_recorded();
+	flags.check_repeat();
 	fabrics::Recording recording = fabrics::read_recording(flags.trace);
 	if (flags.max_ops)
 		recording.cut(flags.max_ops);
+	std::optional<std::vector<fabrics::Wait>> waits;
+	if (flags.by_dependencies)
+		waits = fabrics::waits_of(recording, flags.trace);
 	const MachineOptions machine = flags.machine_options();
 	std::printf("%s, recorded on %s with %u workers, on %s: %zu commands, %u workers\n", flags.trace.c_str(),
 		    recording.head.device.c_str(), recording.head.workers, machine.config.name, recording.commands.size(),
 		    machine.config.worker_count);
 	flush_output();
 	prepare_outputs(flags, machine);
-	run_own(flags, machine, [&] { return run_recorded(machine, recording, flags.trace); });
+	run_own(flags, machine, [&] { return run_recorded(machine, {recording, flags.trace, waits, flags.record}); });
 }
 
 void run(RunFlags flags)
 {
-	if (flags.as_recorded)
-		return run_as_recorded(flags);
+	if (flags.repeats())
+		return repeat(flags);
+	if (!flags.record.empty())
+		throw Error("--record writes down how a recording was repeated: give --by-dependencies, too");
 	if (fabrics::is_recording(flags.trace))
-		throw Error("--trace " + flags.trace + " is a recording of ./hartzone serve --record: add --as-recorded");
+		throw Error("--trace " + flags.trace +
+			    " is a recording of ./hartzone serve --record: add --as-recorded or --by-dependencies");
 	if (const std::string folder = flags.folder(); !folder.empty())
 		return run_attached(flags, folder);
 	const wl::Workload workload = flags.load();

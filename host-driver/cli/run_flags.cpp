@@ -78,7 +78,8 @@ void RunFlags::add_to(CLI::App &command)
 		       "  ./hartzone run --workload small --device small --workers 2 --seed 7 --out results\n"
 		       "  ./hartzone run --trace traces/git.hzt.xz --threads 2 --queue-depth 4 --max-ops 500\n"
 		       "  ./hartzone run --trace traces/sqlite-journal.hzt.xz --timestamps --time-scale 0.5 --quick\n"
-		       "  ./hartzone run --trace traces/git.hzt.xz --device legacy --split stream --max-ops 500");
+		       "  ./hartzone run --trace traces/git.hzt.xz --device legacy --split stream --max-ops 500\n"
+		       "  ./hartzone run --trace traces/f2fs.hzr.xz --device conzone-f2fs-patched --by-dependencies --workers 4");
 }
 
 void RunFlags::add_workload_options(CLI::App &command)
@@ -139,6 +140,14 @@ void RunFlags::add_trace_options(CLI::App &command)
 		command, "--as-recorded", as_recorded,
 		"The file of --trace is a recording of ./hartzone serve --record: each of its commands is repeated in its queue, at its arrival; the "
 		"result says whether the device did the same, to the nanosecond");
+	add_flag(
+		command, "--by-dependencies", by_dependencies,
+		"The same, but each command arrives as long after the completions that it waited for as when it was recorded: on the same device at its "
+		"arrival, on a faster one earlier, on a slower one later (docs/linux.md)");
+	add_text(
+		command, "--record", record, "FILE",
+		"With --by-dependencies: write the recording with the times and answers of this device to this file, which can be repeated in turn. "
+		"E.g. --record results/faster.hzr");
 	add_real(command, "--time-scale", time_scale, 1e-6, 1e6,
 		 "Device time per trace time, with --timestamps: 0.1 is ten times as fast as recorded. Default: 1. E.g. --time-scale 0.1");
 }
@@ -275,18 +284,24 @@ wl::Workload RunFlags::load() const
 	return w;
 }
 
-void RunFlags::check_as_recorded() const
+void RunFlags::check_repeat() const
 {
-	static const std::set<std::string> fit = {"--as-recorded", "--trace",        "--max-ops",      "--out",         "--timeline",
-						  "--race-check",  "--clock-jitter", "--power-cut-at", "--format-image"};
+	static const std::set<std::string> fit = {"--as-recorded", "--by-dependencies", "--record",     "--trace",        "--max-ops",
+						  "--out",         "--timeline",        "--race-check", "--clock-jitter", "--power-cut-at",
+						  "--format-image"};
+	const std::string name = as_recorded ? "--as-recorded" : "--by-dependencies";
+	if (as_recorded && by_dependencies)
+		throw Error("--as-recorded and --by-dependencies are two ways to repeat a recording: leave one out");
+	if (as_recorded && !record.empty())
+		throw Error("--record has no effect with --as-recorded: what waited for what is known with --by-dependencies only");
 	if (trace.empty())
-		throw Error("--as-recorded repeats a recording: name it with --trace");
+		throw Error(name + " repeats a recording: name it with --trace");
 	if (machine.clock != "virtual")
-		throw Error("--as-recorded repeats device time: leave out --clock real");
+		throw Error(name + " repeats device time: leave out --clock real");
 	for (const CLI::Option *option : command_->get_options())
 		if (option->count() && !fit.count(option->get_name()) && !machine.gives(option->get_name()))
-			throw Error(option->get_name() +
-				    " has no effect with --as-recorded, which repeats each command as it was: leave it out");
+			throw Error(option->get_name() + " has no effect with " + name +
+				    ", which repeats each command as it was: leave it out");
 }
 
 // The seed is the workload's too.

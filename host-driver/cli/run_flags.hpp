@@ -14,14 +14,14 @@ namespace hz::cli {
 struct RunFlags {
 	MachineFlags machine;
 	TraceFlags reading;
-	std::string attach, workload, trace, mapping, prepared, split, out, timeline, clock_jitter;
+	std::string attach, workload, trace, mapping, prepared, split, out, record, timeline, clock_jitter;
 	PowerCutFlag power_cut;
 	std::vector<uint32_t> namespaces;
 	uint64_t threads = 0, queue_depth = 0, max_ops = 0, tailor_sectors = 0;
 	double time_scale = 0;
 	uint64_t ahead = UINT64_MAX; // not given
-	bool iotailor = false, timestamps = false, as_recorded = false, quick = false, no_verify = false, race_check = false,
-	     format_image = false, overwrite = false;
+	bool iotailor = false, timestamps = false, as_recorded = false, by_dependencies = false, quick = false, no_verify = false,
+	     race_check = false, format_image = false, overwrite = false;
 
 	void add_to(CLI::App &command);
 	// The workload file overlaid with the options, and the machine. Throw a sentence for
@@ -30,8 +30,10 @@ struct RunFlags {
 	MachineOptions machine_options() const;
 	// Run folder to attach to, or empty.
 	std::string folder() const;
-	// With --as-recorded: nothing is given that would have no effect.
-	void check_as_recorded() const;
+	// Is the trace a recording of a served device, by an option?
+	bool repeats() const { return as_recorded || by_dependencies; }
+	// Then nothing is given that would have no effect.
+	void check_repeat() const;
 
 private:
 	const CLI::App *command_ = nullptr;

@@ -113,8 +113,9 @@ void TargetFlags::add_to(CLI::App &command)
 	add_real(command, "--slow-down", slow_down, 0.01, 10000,
 		 "Factor by which device time is slower than the wall clock, so that an emulation on a slow host is in time. Default: 1. "
 		 "E.g. --slow-down 50");
-	add_text(command, "--record", record, "FILE",
-		 "Write each command and its arrival to this file, which ./hartzone run --as-recorded repeats. E.g. --record f2fs.hzr");
+	add_text(
+		command, "--record", record, "FILE",
+		"Write each command and its arrival to this file, which ./hartzone run --as-recorded or --by-dependencies repeats. E.g. --record f2fs.hzr");
 	for (const CLI::Option *option : command.get_options())
 		if (std::find(before.begin(), before.end(), option) == before.end())
 			others_.push_back(option);

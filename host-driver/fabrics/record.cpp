@@ -87,7 +87,7 @@ private:
 
 class RecordingReader {
 public:
-	explicit RecordingReader(const std::string &name) : file_(name) {}
+	template <class... Source> explicit RecordingReader(const Source &...source) : file_(source...) {}
 
 	Recording read()
 	{
@@ -123,7 +123,7 @@ private:
 		words.expect_end();
 		if (!out_.head.lanes || out_.head.depth < 2)
 			file_.fail("a recording has at least one lane of at least two slots");
-		placed_.resize(out_.head.lanes);
+		ended_.resize(out_.head.lanes);
 		latest_.resize(out_.head.lanes);
 	}
 
@@ -163,8 +163,8 @@ private:
 			file_.fail("a command arrives before the one in front of it in its lane");
 		latest_[command.lane - 1] = command.arrival_ns;
 		read_fields(words, command.sqe);
-		placed_[command.lane - 1]++;
-		out_.commands.push_back(std::move(command));
+		ended_[command.lane - 1].push_back(false);
+		push(std::move(command));
 	}
 
 	void read_fields(Words &words, nvme_sqe &sqe) const
@@ -184,6 +184,13 @@ private:
 		command.in_bytes = static_cast<uint32_t>(
 			words.number("the number of bytes", uint64_t(HZ_MAX_TRANSFER_SECTORS) * HZ_SECTOR_BYTES));
 		read_fields(words, command.sqe);
+		push(std::move(command));
+	}
+
+	void push(RecordedCommand command)
+	{
+		command.completions_before = out_.completions.size();
+		command.line = file_.number();
 		out_.commands.push_back(std::move(command));
 	}
 
@@ -209,10 +216,14 @@ private:
 		RecordedCompletion done;
 		done.lane = lane(words);
 		done.command = words.number("the command's number", UINT64_MAX);
-		if (done.command >= placed_[done.lane - 1])
+		std::vector<bool> &ended = ended_[done.lane - 1];
+		if (done.command >= ended.size())
 			file_.fail("a command is completed that was not placed before");
+		if (ended[done.command])
+			file_.fail("a command is completed a second time");
+		ended[done.command] = true;
 		done.arrival_ns = words.number("the arrival", HZ_ARRIVAL_MOST_NS);
-		done.completed_ns = words.number("the time of the completion", UINT64_MAX);
+		done.completed_ns = words.number("the time of the completion", most_completion_ns);
 		done.status = static_cast<uint16_t>(words.number("the status", UINT16_MAX, 16));
 		done.result = words.number("the result", UINT64_MAX, 16);
 		out_.completions.push_back(done);
@@ -227,11 +238,13 @@ private:
 		out_.digest = words.word("the digest");
 	}
 
+	static constexpr uint64_t most_completion_ns = UINT64_MAX / 4;
 	static constexpr size_t most_ranges = 256 * sizeof(nvme_copy_range);
 
 	trace::TraceFile file_;
 	Recording out_;
-	std::vector<uint64_t> placed_, latest_; // of each lane
+	std::vector<std::vector<bool>> ended_; // of each lane its commands
+	std::vector<uint64_t> latest_;         // of each lane
 };
 
 } // namespace
@@ -283,19 +296,31 @@ void Recorder::write(const std::string &line)
 		throw_errno("--record cannot write " + path_.string());
 }
 
+void Recorder::write_command(const RecordedCommand &command)
+{
+	commands_++;
+	write((command.lane ? text("s %u %" PRIu64, command.lane, command.arrival_ns)
+			    : text("a %" PRIu64 " %u", command.arrival_ns, command.in_bytes)) +
+	      fields_of(command.sqe));
+	write_bytes(command.ranges);
+}
+
+void Recorder::write_completion(const RecordedCompletion &done)
+{
+	write(text("c %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %x %" PRIx64 "\n", done.lane, done.command, done.arrival_ns, done.completed_ns,
+		   done.status, done.result));
+}
+
 void Recorder::placed(unsigned lane, uint16_t cid, uint64_t arrival_ns, const nvme_sqe &sqe, std::span<const std::byte> data)
 {
+	const auto ranges = ranges_of(sqe, data);
 	numbers_.placed(lane, cid);
-	commands_++;
-	write(text("s %u %" PRIu64, lane, arrival_ns) + fields_of(sqe));
-	write_bytes(ranges_of(sqe, data));
+	write_command({.lane = lane, .arrival_ns = arrival_ns, .sqe = sqe, .ranges = {ranges.begin(), ranges.end()}});
 }
 
 void Recorder::admin(uint64_t at_ns, const nvme_sqe &sqe, uint32_t in_bytes, std::span<const std::byte> out)
 {
-	commands_++;
-	write(text("a %" PRIu64 " %u", at_ns, in_bytes) + fields_of(sqe));
-	write_bytes(out);
+	write_command({.arrival_ns = at_ns, .sqe = sqe, .ranges = {out.begin(), out.end()}, .in_bytes = in_bytes});
 }
 
 void Recorder::write_bytes(std::span<const std::byte> bytes)
@@ -311,14 +336,33 @@ void Recorder::completed(unsigned lane, const Completion &completion)
 {
 	const RecordedCompletion done = numbers_.of(lane, completion);
 	digest_.add(done);
-	write(text("c %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %x %" PRIx64 "\n", lane, done.command, done.arrival_ns, done.completed_ns,
-		   done.status, done.result));
+	write_completion(done);
 }
 
-void Recorder::end()
+void Recorder::write_end(const std::string &digest)
 {
-	write(text("end commands %" PRIu64 " digest ", commands_) + digest_.text() + "\n");
+	write(text("end commands %" PRIu64 " digest ", commands_) + digest + "\n");
 	if (std::fflush(file_))
+		throw_errno("--record cannot write " + path_.string());
+}
+
+void Recorder::end() { write_end(digest_.text()); }
+
+void Recorder::write_all(const Recording &recording)
+{
+	size_t written = 0;
+	const auto completions_until = [&](size_t end) {
+		while (written < end)
+			write_completion(recording.completions[written++]);
+	};
+	for (const RecordedCommand &command : recording.commands) {
+		completions_until(command.completions_before);
+		write_command(command);
+	}
+	completions_until(recording.completions.size());
+	if (!recording.digest.empty())
+		write_end(recording.digest);
+	else if (std::fflush(file_))
 		throw_errno("--record cannot write " + path_.string());
 }
 
@@ -338,14 +382,17 @@ void Recording::cut(uint64_t count)
 	digest.clear();
 }
 
-Recording read_recording(const std::string &file)
+template <class... Source> static Recording read_from(const Source &...source)
 {
 	try {
-		return RecordingReader(file).read();
+		return RecordingReader(source...).read();
 	} catch (const trace::TraceError &e) {
 		throw Error(e.what());
 	}
 }
+
+Recording read_recording(const std::string &file) { return read_from(file); }
+Recording read_recording_of(std::string_view content, const std::string &name) { return read_from(content, name); }
 
 bool is_recording(const std::string &file)
 {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nvme.h"
@@ -34,9 +35,11 @@ struct RecordHead {
 struct RecordedCommand {
 	unsigned lane = 0;
 	uint64_t arrival_ns = 0;
-	nvme_sqe sqe{};                // but for id and PRPs
-	std::vector<std::byte> ranges; // of Deallocate and Copy; of an admin command all its data
-	uint32_t in_bytes = 0;         // that an admin command returned
+	nvme_sqe sqe{};                  // but for id and PRPs
+	std::vector<std::byte> ranges;   // of Deallocate and Copy; of an admin command all its data
+	uint32_t in_bytes = 0;           // that an admin command returned
+	uint64_t completions_before = 0; // that were handed over before it came
+	uint64_t line = 0;               // of the file
 };
 struct RecordedCompletion {
 	unsigned lane = 0;
@@ -89,11 +92,16 @@ public:
 	void completed(unsigned lane, const Completion &completion);
 	// The last line: how many commands, and their digest. Without it a recording is one that was cut off.
 	void end();
+	// A whole recording, with its own digest, if it has one; instead of all the others.
+	void write_all(const struct Recording &recording);
 	std::string digest() const { return digest_.text(); }
 	uint64_t commands() const { return commands_; }
 
 private:
 	void write(const std::string &text);
+	void write_command(const RecordedCommand &command);
+	void write_completion(const RecordedCompletion &done);
+	void write_end(const std::string &digest);
 	void write_bytes(std::span<const std::byte> bytes);
 
 	std::filesystem::path path_;
@@ -114,6 +122,8 @@ struct Recording {
 };
 // The file may be compressed. Throws Error "file:line: …".
 Recording read_recording(const std::string &file);
+// Of text in memory, for tests and fuzzing; `name` is used in messages.
+Recording read_recording_of(std::string_view content, const std::string &name);
 // Does it begin as one? False too if it cannot be read.
 bool is_recording(const std::string &file);
 

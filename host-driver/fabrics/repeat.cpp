@@ -1,4 +1,4 @@
-// Repeat: a thread for each lane, which places commands ahead while slots are free.
+// Repeat: a thread for each lane, which places commands ahead while slots are free; repeat_dependent.cpp has one for all.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabrics/repeat.hpp"
 
@@ -65,6 +65,17 @@ std::string difference(const RecordedCompletion &now, const RecordedCompletion &
 	       "; recorded: " + words(then);
 }
 
+// From the first arrival to the last completion.
+uint64_t recorded_ns(const Recording &recording)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	for (const RecordedCompletion &done : recording.completions) {
+		first_ns = std::min(first_ns, done.arrival_ns);
+		last_ns = std::max(last_ns, done.completed_ns);
+	}
+	return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
 } // namespace
 
 // A command for all namespaces is counted at the first.
@@ -79,8 +90,11 @@ res::QueueAccount &Repeat::Lane::account(const nvme_sqe &sqe)
 
 uint64_t Repeat::shared_bytes(const RecordHead &head) { return lane_options(head).shared_bytes(); }
 
-Repeat::Repeat(Controller &controller, const Recording &recording) : controller_(controller), recording_(recording)
+Repeat::Repeat(Controller &controller, const Recording &recording, const std::optional<std::vector<Wait>> &waits)
+	: controller_(controller), recording_(recording)
 {
+	if (waits)
+		time_.emplace(recording, *waits);
 	Lanes made = make_lanes(controller, lane_options(recording.head));
 	for (auto &pair : made.pairs) {
 		lanes_.emplace_back();
@@ -104,32 +118,36 @@ uint64_t Repeat::recorded_arrival(const Lane &lane) const
 }
 
 // Not before what was promised. Of a command that waited for a slot: not before the effects of the completion that freed it.
-uint64_t Repeat::arrival_of(const Lane &lane) const
+uint64_t Repeat::not_before(const Lane &lane)
 {
-	const uint64_t recorded = std::max(recorded_arrival(lane), lane.promised_ns);
 	const size_t slots = lane.pair->depth() - 1;
 	if (lane.placed < slots)
-		return recorded;
-	return std::max(recorded, lane.done[lane.placed - slots].completed_ns + lane.pair->turnaround_ns());
+		return lane.promised_ns;
+	return std::max(lane.promised_ns, lane.done[lane.placed - slots].completed_ns + lane.pair->turnaround_ns());
+}
+
+// The lane's next command, there or later. Returns its arrival.
+uint64_t Repeat::place(Lane &lane, uint64_t arrival_ns)
+{
+	QueuePair &pair = *lane.pair;
+	const RecordedCommand &command = *lane.commands[lane.placed];
+	const uint64_t arrival = std::max(arrival_ns, not_before(lane));
+	const uint16_t cid = *pair.acquire();
+	lane.moved += arrival != arrival_ns;
+	std::copy(command.ranges.begin(), command.ranges.end(), pair.data(cid).begin());
+	lane.number[cid] = lane.placed++;
+	res::QueueAccount &account = lane.account(command.sqe);
+	account.submitted++;
+	account.first_arrival_ns = std::min(account.first_arrival_ns, arrival);
+	return pair.submit(cid, command.sqe, arrival);
 }
 
 // A lane that was full then is full now; on a slower device it stays full for longer, and delayed
 // commands arrive when there is room.
-void Repeat::place(Lane &lane)
+void Repeat::place_all(Lane &lane)
 {
-	QueuePair &pair = *lane.pair;
-	while (lane.placed < lane.until && pair.can_acquire()) {
-		const RecordedCommand &command = *lane.commands[lane.placed];
-		const uint64_t arrival = arrival_of(lane);
-		const uint16_t cid = *pair.acquire();
-		lane.moved += arrival != recorded_arrival(lane);
-		std::copy(command.ranges.begin(), command.ranges.end(), pair.data(cid).begin());
-		lane.number[cid] = lane.placed++;
-		res::QueueAccount &account = lane.account(command.sqe);
-		account.submitted++;
-		account.first_arrival_ns = std::min(account.first_arrival_ns, arrival);
-		pair.submit(cid, command.sqe, arrival);
-	}
+	while (lane.placed < lane.until && lane.pair->can_acquire())
+		place(lane, recorded_arrival(lane));
 }
 
 void Repeat::note(Lane &lane, const Completion &c)
@@ -170,7 +188,7 @@ void Repeat::run_lane(Lane &lane)
 			note(lane, c);
 			pair.release(c.cid);
 		}
-		place(lane);
+		place_all(lane);
 		if (!pair.outstanding())
 			break;
 		pair.promise_nothing_more();
@@ -190,7 +208,7 @@ void Repeat::promise(Lane &lane, uint64_t horizon_ns)
 
 // Lanes that have commands in this part. All are open before the first of them promises, and before the device can see a command of one: else
 // device time would go on to that command, on a busy host, before the other lanes take part in it. Until then the lane that holds it does so.
-std::vector<Repeat::Lane *> Repeat::begin_part()
+std::vector<Repeat::Lane *> Repeat::open_part()
 {
 	TestDelay delay;
 	std::vector<Lane *> busy;
@@ -202,8 +220,15 @@ std::vector<Repeat::Lane *> Repeat::begin_part()
 			lane->pair->open();
 			delay.maybe();
 		}
+	return busy;
+}
+
+std::vector<Repeat::Lane *> Repeat::begin_part()
+{
+	TestDelay delay;
+	std::vector<Lane *> busy = open_part();
 	for (Lane *lane : busy)
-		place(*lane);
+		place_all(*lane);
 	for (Lane &lane : lanes_)
 		if (!busy.empty() && lane.pair->is_open() && !lane.pair->outstanding())
 			lane.pair->close();
@@ -281,7 +306,7 @@ uint64_t Repeat::next_ns(size_t from) const
 }
 
 // A part ends with an admin command. Before the first I/O command no lane takes part in device time, and an admin command arrives at 0.
-void Repeat::run(const std::function<void()> &abort)
+void Repeat::run_parts(const std::function<void()> &abort)
 {
 	const auto &commands = recording_.commands;
 	for (size_t i = 0; i < commands.size(); i++) {
@@ -296,6 +321,14 @@ void Repeat::run(const std::function<void()> &abort)
 	}
 	until_ns_ = UINT64_MAX;
 	run_part(abort);
+}
+
+void Repeat::run(const std::function<void()> &abort, const std::function<void(uint64_t)> &progress)
+{
+	if (time_)
+		run_dependent(progress);
+	else
+		run_parts(abort);
 	close_lanes();
 }
 
@@ -318,6 +351,7 @@ RepeatFigures Repeat::figures() const
 			all.furthest_ns = std::max(all.furthest_ns, apart);
 		}
 	}
+	all.recorded_ns = recorded_ns(recording_);
 	all.digest = digest.text();
 	all.recorded_digest = recording_.digest;
 	return all;

@@ -95,6 +95,9 @@ void Controller::leave()
 		remote_->leave();
 }
 
+// A write that masks no interrupt: the device acts upon it where its time stands.
+void Controller::await_standing() { link().write32(NVME_REG_INTMS, 0); }
+
 AdminResult Controller::admin(nvme_sqe sqe, std::span<std::byte> in, std::span<const std::byte> out, const std::function<void()> &meanwhile)
 {
 	const auto run = [&] { return meanwhile ? own("see a command begin").admin(sqe, meanwhile) : control().admin(sqe); };

@@ -77,6 +77,10 @@ public:
 	// The same, throws NvmeError "<what> failed: <status text>".
 	uint32_t require(const char *what, nvme_sqe sqe, std::span<std::byte> in = {}, std::span<const std::byte> out = {});
 
+	// For the owner, under the virtual clock: returns when device time stands by all that its queues have promised before. What was posted until
+	// then can be reaped. Takes no device time.
+	void await_standing();
+
 	std::vector<uint32_t> namespaces();   // NSIDs of the attached ones
 	void require_attached(uint32_t nsid); // throws Error else
 	std::vector<std::byte> identify(uint8_t cns, uint32_t nsid = 0, uint8_t csi = 0);

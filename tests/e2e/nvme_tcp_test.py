@@ -43,11 +43,20 @@ class NvmeTcp(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         return run.stdout
 
-    def repeat(self, record, *words):
+    def repeat(self, record, *words, way="--as-recorded"):
         out = self.base / "out"
-        run = self.call("run", "--device", self.mixed, "--trace", record, "--as-recorded", "--out", out, *words)
+        run = self.call("run", "--device", self.mixed, "--trace", record, way, "--out", out, *words)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         return json.loads((out / "result.json").read_text())["as_recorded"], run.stdout
+
+    def require_same(self, record, digest):
+        """Twice at the recorded arrivals, and by dependencies."""
+        for way in ("--as-recorded", "--as-recorded", "--by-dependencies"):
+            same, told = self.repeat(record, way=way)
+            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), (way, same["first_difference"]))
+            self.assertIn("to the nanosecond", told)
+            self.assertGreater(same["commands"], 20 * 38)
+            self.assertEqual(same["moved_arrivals"], 0)
 
     def test_both_parts_of_a_device_and_the_recording_of_it(self):
         record = self.base / "mixed.hzr"
@@ -56,11 +65,7 @@ class NvmeTcp(unittest.TestCase):
         self.assertEqual(len(re.findall(r"(?m)^(?:write|mixed|read), .* 0 failed$", said)), 3, said)
         self.assertRegex(said, r"10 connections of hosts; \d+ commands; \d+ of them .* handed over late")
         digest = re.search(r"mixed.hzr: digest (\w+)", said)[1]
-        for _ in range(2):
-            same, told = self.repeat(record)
-            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
-            self.assertIn("to the nanosecond", told)
-            self.assertGreater(same["commands"], 20 * 38)
+        self.require_same(record, digest)
         other, told = self.repeat(record, "--workers", "1")
         self.assertGreater(other["differ"], 0, "one worker is another device")
         self.assertIn("ended otherwise than recorded", told)
@@ -77,6 +82,51 @@ class NvmeTcp(unittest.TestCase):
             digests.add(result["as_recorded"]["digest"])
         self.assertEqual(len(digests), 1)
 
+    def timed(self, name, changes, *words):
+        """The recording of F2FS by dependencies on a device whose flash is so many times slower: what it took, and the recording of that."""
+        device, record, out = self.base / f"{name}.yaml", self.base / f"{name}.hzr", self.base / "out"
+        text = (TOP / "configs/devices/conzone-f2fs-patched.yaml").read_text()
+        for old, new in changes.items():
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        device.write_text(text)
+        run = self.call("run", "--device", device, "--trace", TOP / "traces/f2fs.hzr.xz", "--by-dependencies", "--record", record, "--out", out, *words)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertRegex(run.stdout, r"\d+ commands waited for \d+ completions; all took [\d.]+ s of device time, and 56.522426 s when")
+        result = json.loads((out / "result.json").read_text())
+        self.assertEqual((result["failed_commands"]["count"], result["as_recorded"]["commands"], result["as_recorded"]["replay"]), (0, 2112, "dependencies"))
+        return result["elapsed_ns"], result["as_recorded"]["digest"], record
+
+    def require_order(self, record):
+        """No command comes before the one in front of it, nor before an answer to the completions in front of it."""
+        answered = front = 0
+        for words in map(str.split, record.read_text().splitlines()):
+            if words[0] == "c":
+                answered = max(answered, int(words[4]) + 20_000)
+            elif words[0] == "s":
+                self.assertGreaterEqual(int(words[2]), max(answered, front))
+                front = int(words[2])
+
+    def test_dependencies_on_faster_and_slower_flash(self):
+        read, program = "{read: 20us, program: 75us, erase: 3.5ms}", "{read: 32us, program: 937.5us, erase: 3.5ms}"
+        took, digest, same = self.timed("same", {})
+        slow, _, slower = self.timed("slower", {read: "{read: 200us, program: 750us, erase: 35ms}", program: "{read: 320us, program: 9375us, erase: 35ms}"})
+        fast, _, faster = self.timed("faster", {read: "{read: 2us, program: 7us, erase: 350us}", program: "{read: 3us, program: 93us, erase: 350us}"})
+        one, _, _ = self.timed("one", {}, "--workers", "1")
+        self.assertLess(fast, took)
+        self.assertLess(took, slow)
+        self.assertNotEqual(one, took)
+        for record in (same, slower, faster):
+            self.require_order(record)
+        self.mixed = self.base / "same.yaml"
+        for way in ("--as-recorded", "--by-dependencies"):
+            again, told = self.repeat(same, way=way)
+            self.assertEqual((again["differ"], again["digest"], again["recorded_digest"]), (0, digest, digest), again["first_difference"])
+        self.mixed = self.base / "faster.yaml"
+        again, told = self.repeat(slower, way="--by-dependencies")
+        self.assertGreater(again["recorded_elapsed_ns"], slow - 1)
+        self.assertEqual((again["moved_arrivals"], again["dependencies"]["commands"]), (0, 1206), told)
+
     def test_admin_commands_under_load_are_repeated_in_their_place(self):
         record = self.base / "admin.hzr"
         said = self.serve("$load blocks; $load 2 mixed 3 8 & $load admin; $load admin; wait", "--record", record)
@@ -85,9 +135,7 @@ class NvmeTcp(unittest.TestCase):
         kinds = "".join(line[0] for line in record.read_text().splitlines() if line[:2] in ("s ", "a "))
         self.assertGreater(len(re.findall("sa+s", kinds)), 10, "admin commands between I/O commands")
         digest = re.search(r"admin.hzr: digest (\w+)", said)[1]
-        for _ in range(2):
-            same, _ = self.repeat(record)
-            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
+        self.require_same(record, digest)
 
     def test_namespaces_come_and_go_under_load(self):
         """Two hosts, the second of which has another controller's id than the device's."""
@@ -100,9 +148,7 @@ class NvmeTcp(unittest.TestCase):
         self.assertIn("10 namespaces: all as it should be", said)
         self.assertRegex(said, r"mixed, depth 8: .* 0 failed")
         digest = re.search(r"namespaces.hzr: digest (\w+)", said)[1]
-        for _ in range(2):
-            same, _ = self.repeat(record)
-            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
+        self.require_same(record, digest)
 
     def test_events_of_placement(self):
         self.assertIn("3 events: all", self.serve("$load events", device=TOP / "configs/devices/small-fdp.yaml"))
@@ -116,9 +162,7 @@ class NvmeTcp(unittest.TestCase):
         record, self.environment["HARTZONE_TEST_DELAY_US"] = self.base / "slow.hzr", "3000"
         said = self.serve("$load blocks; for i in 1 2; do $load 2 write 0.5 16 & $load 2 mixed 1 4 & $load admin & $load 2 read 0.5 2 & wait; done", "--record", record)
         digest = re.search(r"slow.hzr: digest (\w+)", said)[1]
-        for _ in range(2):
-            same, _ = self.repeat(record)
-            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
+        self.require_same(record, digest)
 
     def test_device_time_that_is_slower_than_the_emulation(self):
         """The device is ahead of the host: work in the background waits for its promise, as does a lane that was idle while others were full."""
@@ -126,9 +170,7 @@ class NvmeTcp(unittest.TestCase):
         said = self.serve("$load 2 write 3 64 & $load 2 mixed 4 4 & sleep 1; $load admin; $load 2 write 1 1 & $load 1 read 2 1 & $load admin; wait",
                           "--slow-down", "30", "--record", record)
         digest = re.search(r"ahead.hzr: digest (\w+)", said)[1]
-        for _ in range(2):
-            same, _ = self.repeat(record)
-            self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), same["first_difference"])
+        self.require_same(record, digest)
         for workers in (1, 4):  # on a slower device I/O commands end after the doorbell of the admin command behind them
             other, _ = self.repeat(record, "--workers", workers)
             self.assertGreater(other["differ"], 0)
@@ -278,9 +320,17 @@ class NvmeTcp(unittest.TestCase):
         self.refused("name it with --trace", "run", "--as-recorded")
         record = self.base / "r.hzr"
         record.write_text("hartzone-record 1 lanes 1 depth 64 turnaround 20000 workers 1 device small\n")
-        self.refused("add --as-recorded", "run", "--trace", record)
+        self.refused("add --as-recorded or --by-dependencies", "run", "--trace", record)
         self.refused("--threads has no effect with --as-recorded", "run", "--trace", record, "--as-recorded", "--threads", "2")
         self.refused("leave out --clock real", "run", "--trace", record, "--as-recorded", "--clock", "real")
+        self.refused("two ways to repeat a recording", "run", "--trace", record, "--as-recorded", "--by-dependencies")
+        self.refused("--record has no effect with --as-recorded", "run", "--trace", record, "--as-recorded", "--record", self.base / "r2")
+        self.refused("give --by-dependencies, too", "run", "--trace", record, "--record", self.base / "r2")
+        self.refused("--timestamps has no effect with --by-dependencies", "run", "--trace", record, "--by-dependencies", "--timestamps")
+        self.refused("--by-dependencies repeats a recording: name it", "run", "--by-dependencies")
+        line = "1 0 1 0 0 0 0 0 0 0 0"
+        record.write_text(f"{record.read_text()}s 1 100 {line}\nc 1 0 100 5000 0 0\ns 1 24999 {line}\n")
+        self.refused(f"{record}:4: the command arrives at 24999 ns, before a host could answer", "run", "--trace", record, "--by-dependencies")
         record.write_text("hartzone-record 2\n")
         self.refused("reads version 1 of recordings, not 2", "run", "--trace", record, "--as-recorded")
 

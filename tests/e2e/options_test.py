@@ -48,6 +48,7 @@ BAD_TEXTS = {
     "NQN": ["", "host", "nqn.a b", "nqn." + "x" * 220],
     "FILE|KEY": ["", "nosuch", "/tmp", "/dev/null", "DHHC-1:01:AAAA:", "DHHC-1:09:AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAl7OaH:"],
     ("study lock-scaling", "--trace"): ["/nonexistent", "/nonexistent/x.hzt"],
+    ("run", "--record"): ["", UNWRITABLE + "/x", "/tmp"],
     ("serve", "--record"): ["", UNWRITABLE + "/x", "/tmp"],
     "[ADDRESS:PORT]": ["x", "localhost:0", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:0x1", "300.0.0.1:0", ":::1", "0.0.0.0:0"],
     "WORD": ["", "a b", "a/b", "\u00fc", "x" * 224],

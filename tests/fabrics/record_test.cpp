@@ -97,6 +97,18 @@ TEST_F(Record, WhatIsWrittenIsRead)
 	EXPECT_EQ(read.completions[1].status, NVME_ZONE_FULL);
 	EXPECT_EQ(read.completions[1].result, 0x123456789au);
 	EXPECT_EQ(read.completions[2].command, 0u);
+	EXPECT_EQ(read.commands[3].completions_before, 1u);
+	EXPECT_EQ(read.commands[3].line, 11u);
+	const std::string other = file + "-again";
+	{
+		Recorder(other, read.head).write_all(read);
+	}
+	const auto text_of = [](const std::string &name) {
+		std::ifstream in(name);
+		return std::string(std::istreambuf_iterator<char>(in), {});
+	};
+	EXPECT_EQ(text_of(other), text_of(file));
+	std::filesystem::remove(other);
 	RecordDigest again(3);
 	for (const RecordedCompletion &one : read.completions)
 		again.add(one);
@@ -186,6 +198,7 @@ TEST_F(Record, SaysWhichLineIsWrong)
 		{first + placed + "r 0\n", "ranges are bytes"},
 		{first + placed + "r 0g\n", "hexadecimal"},
 		{first + placed + "c 1 1 5 9 0 0\n", "completed that was not placed"},
+		{first + placed + "c 1 0 5 9 0 0\nc 1 0 5 9 0 0\n", ":4: a command is completed a second time"},
 		{first + placed + "end commands 2 digest 00\n", "another number of commands"},
 		{first + "end commands 0 digest 00\n" + placed, "goes on behind its end"},
 	};
