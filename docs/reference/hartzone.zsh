@@ -31,7 +31,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"run --device") files=devices ;;
 		"run --workers") files=0 ;;
 		"run --clock") choices='virtual real' ;;
-		"run --vclock") files=0 ;;
+		"run --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"run --image") files=1 ;;
 		"run --seed") files=0 ;;
 		"run --firmware") files=1 ;;
@@ -40,7 +40,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"info --device") files=devices ;;
 		"info --workers") files=0 ;;
 		"info --clock") choices='virtual real' ;;
-		"info --vclock") files=0 ;;
+		"info --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"info --image") files=1 ;;
 		"info --seed") files=0 ;;
 		"info --firmware") files=1 ;;
@@ -78,7 +78,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"nvme --device") files=devices ;;
 		"nvme --workers") files=0 ;;
 		"nvme --clock") choices='virtual real' ;;
-		"nvme --vclock") files=0 ;;
+		"nvme --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"nvme --image") files=1 ;;
 		"nvme --seed") files=0 ;;
 		"nvme --firmware") files=1 ;;
@@ -87,7 +87,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"serve --device") files=devices ;;
 		"serve --workers") files=0 ;;
 		"serve --clock") choices='virtual real' ;;
-		"serve --vclock") files=0 ;;
+		"serve --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"serve --image") files=1 ;;
 		"serve --seed") files=0 ;;
 		"serve --firmware") files=1 ;;
@@ -104,7 +104,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"fio --device") files=devices ;;
 		"fio --workers") files=0 ;;
 		"fio --clock") choices='virtual real' ;;
-		"fio --vclock") files=0 ;;
+		"fio --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"fio --image") files=1 ;;
 		"fio --seed") files=0 ;;
 		"fio --firmware") files=1 ;;
@@ -113,7 +113,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"files --device") files=devices ;;
 		"files --workers") files=0 ;;
 		"files --clock") choices='virtual real' ;;
-		"files --vclock") files=0 ;;
+		"files --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"files --image") files=1 ;;
 		"files --seed") files=0 ;;
 		"files --firmware") files=1 ;;
@@ -133,7 +133,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"rocksdb --device") files=devices ;;
 		"rocksdb --workers") files=0 ;;
 		"rocksdb --clock") choices='virtual real' ;;
-		"rocksdb --vclock") files=0 ;;
+		"rocksdb --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"rocksdb --image") files=1 ;;
 		"rocksdb --seed") files=0 ;;
 		"rocksdb --firmware") files=1 ;;
@@ -150,7 +150,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"sqlite --device") files=devices ;;
 		"sqlite --workers") files=0 ;;
 		"sqlite --clock") choices='virtual real' ;;
-		"sqlite --vclock") files=0 ;;
+		"sqlite --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"sqlite --image") files=1 ;;
 		"sqlite --seed") files=0 ;;
 		"sqlite --firmware") files=1 ;;
@@ -200,7 +200,7 @@ case $files in
 esac
 if [[ -n $choices ]]; then
 	names=(${=choices})
-	compadd -a names
+	if [[ $choices == *= ]]; then compadd -S '' -a names; else compadd -a names; fi
 	return
 fi
 case $command in
@@ -230,7 +230,7 @@ case $command in
 		'calibrate') entries=('-h:show this help message and exit' '--help:show this help message and exit' '--out:the file with the costs, for --device and --costs (default: results/calibrate/clock.yml)' '--device:put the costs into this device: --out is a copy of it then: a YAML file, or the name of one in configs/devices' '--cpus:CPUs to measure, such as 0-3 or 0,2,4' '--threads:the most of these CPUs to use (default: 64)' '--repeats:how often each figure is measured (default: 15)' '--cases:lock benchmarks: L1, L2, L3 (default: L1,L2,L3)' '--locks:kinds of locks: tas, ttas, ticket, mcs, clh, backoff, rw, cohort, seq, combine (default: tas,ttas,ticket,mcs,clh,backoff)' '--seed:seed of everything random (default: 1)' '--json:print all figures, costs, remarks and curves as JSON, not tables' '--quick:three repeats, case L1 and three kinds, but for what other options say') ;;
 		'record-trace') entries=('-h:show this help message and exit' '--help:show this help message and exit' '--out:file to write, compressed by xz if it ends in .xz (default: traces/NAME.hzt.xz)') ;;
 		'setup') entries=('--check:only say what is missing' '--to-build:only what building takes' '--rest:only what else runs, tests and plots take, and QEMU' '--daemon:only build the daemon, where one must be built and there is a cargo' '--snakemake:only install snakemake, which nothing needs but studies with --engine snakemake' '--verilator:only install Verilator, which nothing needs but ./hartzone bench rtl' '--linux:only install QEMU for x86, which nothing needs but ./hartzone linux') ;;
-		'build') entries=('--with:adds what lies in DIR, from now on: lock kinds, policies of garbage collection and device keys (lock_kinds.def, gc_policies.def, device_fields.def, *.c), and by their names devices/*.yaml, workloads/*.yaml, studies/NAME/study.py' '--without:leaves it out again') ;;
+		'build') entries=('--with:adds what lies in DIR, from now on: lock kinds, policies of garbage collection and device keys (lock_kinds.def, device_keys.yaml, *.c), and by their names devices/*.yaml, workloads/*.yaml, studies/NAME/study.py' '--without:leaves it out again') ;;
 		'linux') entries=('--kernel:Debian'\''s package of the kernel' '--memory:of the guest' '--accel:How the guest runs: by KVM where that works, else emulated, which takes ten to twenty seconds to boot' '--help:This') ;;
 		'clean') entries=() ;;
 esac
