@@ -68,7 +68,7 @@ HZ_STATIC_ASSERT(PARTS == 0, "device_keys.yaml has a key for each part of a reco
 /* Limits that follow from others. */
 HZ_STATIC_ASSERT(HZ_MAX_PAGE_BYTES == HZ_MAX_UNIT_SECTORS * HZ_SECTOR_BYTES, "a page is no larger than a program unit may be");
 HZ_STATIC_ASSERT(HZ_MAX_PREFETCH == HZ_MAP_PAGE_ENTRIES - 1, "a prefetch ends with its table page");
-HZ_STATIC_ASSERT(HZ_MAX_CONVENTIONAL_BUFFERS == 2 * HZ_MAX_FRONTIERS + 1, "a buffer for each frontier of two streams and the collector's");
+HZ_STATIC_ASSERT(HZ_MAX_CONVENTIONAL_BUFFERS == 3 * HZ_MAX_FRONTIERS, "a buffer for each frontier of two streams and the collectors'");
 
 const char *hz_plane_scheme_name(uint32_t scheme) { return scheme < HZ_PLANE_SCHEMES ? PLANE_SCHEME_words[scheme] : NULL; }
 

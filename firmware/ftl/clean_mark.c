@@ -16,8 +16,8 @@ enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };
 /* Collectors, moves, erases, the map's log and the zone table. Without host commands they only end: none starts again. */
 bool rest_is_quiet(struct ftl *ftl)
 {
-	return !lt_load(&ftl->homing) && conv_gc_quiet(ftl) && placement_quiet(ftl) &&
-	       !lt_load(&ftl->l2p->log.running) && relocator_quiet(ftl) && superblocks_quiet(ftl) && slc_quiet(ftl);
+	return !lt_load(&ftl->homing) && conv_gc_quiet(ftl) && placement_quiet(ftl) && !lt_load(&ftl->l2p->log.running) &&
+	       relocator_quiet(ftl) && superblocks_quiet(ftl) && slc_quiet(ftl);
 }
 
 static void rest_look(struct lt_timer *timer)

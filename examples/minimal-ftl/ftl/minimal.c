@@ -482,9 +482,9 @@ static void run(struct crew_worker *self, struct ftl_request *req)
 
 static const char *unfit(const struct hz_device_config *cfg)
 {
-	if (cfg->namespace_kind != HZ_NS_BLOCK || cfg->fdp_handles)
-		return "the minimal FTL has block namespaces only, and no handles: set zones.namespace: block, and leave out fdp";
-	if (cfg->conventional_region || cfg->conventional_streams * cfg->conventional_frontiers * cfg->conventional_collectors > 1 || cfg->conventional_gc)
+	if (cfg->namespace_kind != HZ_NS_BLOCK || cfg->fdp_handles || cfg->conventional_collectors > 1)
+		return "the minimal FTL has block namespaces only, one collector and no handles: set zones.namespace: block, and leave out conventional.collectors and fdp";
+	if (cfg->conventional_region || cfg->conventional_streams > 1 || cfg->conventional_frontiers > 1 || cfg->conventional_gc)
 		return "the minimal FTL has one open block of normal flash, and collects greedily: leave out conventional.region, streams, frontiers and gc";
 	if (cfg->l2p_cache_bytes || cfg->data_cache_bytes || cfg->buffer_pool_bytes || cfg->buffer_idle_ns || cfg->routing ||
 	    cfg->protection || cfg->plp_mode || cfg->refresh_reads || cfg->refresh_hours || cfg->refresh_wear || cfg->in_place_sectors)

@@ -146,10 +146,16 @@ static void collect_start(struct lt_event *event)
 	collect_next(gc->worker);
 }
 
+/* Erased zones are short, also with those that are about to be erased. */
+static bool is_short(const struct ftl *ftl)
+{
+	return lt_load(&ftl->conventional->free) + lt_load(&ftl->conventional->leaving) < ftl->cfg->conventional_gc_low;
+}
+
 /* The worker is one of the collector's. */
 static void kick(struct ftl *ftl, struct conv_gc *gc, struct ftl_worker *worker)
 {
-	if (lt_load(&ftl->conventional->free) >= ftl->cfg->conventional_gc_low)
+	if (!is_short(ftl))
 		return;
 	lt_store(&gc->wanted, 1);
 	if (!lt_cas(&gc->busy, 0, 1))
@@ -177,6 +183,7 @@ static void has_left(struct ftl_worker *self)
 	struct conv_gc *gc = gc_of(self);
 
 	gc->leaving = NULL;
+	lt_add(&self->ftl->conventional->leaving, (uint64_t)-1);
 	kick_next(self->ftl, gc);
 	if (gc->victim && gc->copied)
 		victim_leaves(self);
@@ -233,6 +240,7 @@ static void victim_leaves(struct ftl_worker *self)
 
 	gc->leaving = gc->victim;
 	gc->victim = NULL;
+	lt_add(&self->ftl->conventional->leaving, 1);
 	if (gc->moved)
 		placement_moved(self->ftl, gc->leaving->stream, gc->first, gc->moved);
 	gc->leave.lba = gc->leaving->start;
@@ -452,7 +460,7 @@ static void collect_next(struct ftl_worker *self)
 		struct zone *victim = NULL;
 
 		lt_store(&gc->wanted, 0);
-		if (lt_load(&conv->free) < self->ftl->cfg->conventional_gc_low && !lt_load(&conv->losses))
+		if (is_short(self->ftl) && !lt_load(&conv->losses))
 			victim = take_victim(self->ftl, gc, !conv_free_for_host(conv), &hope);
 		if (victim) {
 			collect(self, victim);

@@ -101,6 +101,7 @@ struct conventional {
 	uint32_t head;                            /* oldest in the ring */
 	lt_word free;                             /* how many; a hint outside the lock */
 	lt_word promised;                         /* … of these to collections that have begun; a hint outside the lock */
+	lt_word leaving;                          /* victims about to be erased */
 	struct io_queue waiting[PLACE_FRONTIERS]; /* by write frontier: writes without an erased zone */
 	uint8_t line[PLACE_FRONTIERS]; /* ring of write frontiers: those with such writes, in the order in which they began to wait */
 	uint32_t line_head, line_count;
@@ -147,7 +148,7 @@ void conv_despair(struct ftl *ftl);
 
 /* Victim selection of the collector. */
 
-/* The best sealed zone with room for its copies beside the collector's open zone, or NULL; *hope: none now, but a zone still being
+/* The best sealed zone whose copies fit into the collector's open zone and a free one, or NULL; *hope: none now, but a zone still being
  * programmed may become one, or another collection ends. urgent: host writes wait, or soon will; otherwise, or while another collection
  * is about to make room, only a gain of an eighth of a zone is worth the copies. So collections without a gain do not take erased zones
  * from the host in turns. No lock held. */
