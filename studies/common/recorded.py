@@ -105,7 +105,7 @@ def of(name):
     return read(path_of(name))
 
 
-def run(folder, device, name, most=None, options=()):
+def run(folder, device, name, most=None, options=(), way="--as-recorded"):
     """Of a Point: the recording on this device, its first commands if most is a number."""
-    words = ("run", "--trace", pathlib.Path("traces") / f"{name}.hzr.xz", "--as-recorded", *(("--max-ops", most) if most else ()), *options)
+    words = ("run", "--trace", pathlib.Path("traces") / f"{name}.hzr.xz", way, *(("--max-ops", most) if most else ()), *options)
     return folder, device, {"command": " ".join(map(str, words))}, "run", "--trace", path_of(name), *words[3:]

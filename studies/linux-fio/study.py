@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fio on Linux's F2FS on ConZone's device, from a recording of what F2FS sent: sizes, places and Flushes of its commands, next to our model of F2FS."""
 import pathlib
+import re
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -14,8 +15,21 @@ RECORDING, DEVICE = "fio-f2fs-zones", "conzone-f2fs-patched"
 JOBS = ("written by one thread", "written by four", "read by one thread", "read by four", "read at random in 1 MiB", "read at random in the file",
         "4 KiB and a sync")
 ONE, FOUR, READ_ONE, READ_FOUR, NEAR, FAR, SYNCED = JOBS
-# Changes of the device, and options.
-REPEATS = {"as recorded": ({}, ()), "1 worker": ({}, ("--workers", 1)), "mcs locks": ({"locks": {"kind": {"default": "mcs"}}}, ())}
+SLOWER = 10 # times
+AS_RECORDED, DEPENDENT = "--as-recorded", "--by-dependencies"
+OPEN, CLOSED = "slow flash", "slow flash, by dependencies"
+
+
+def slow_flash():
+    timing = runs.load_yaml("devices", DEVICE)["timing"]
+    return {"timing": {cells: {op: re.sub(r"[\d.]+", lambda number: f"{SLOWER * float(number[0]):g}", time) for op, time in timing[cells].items()}
+                       for cells in ("slc", "normal")}}
+
+
+# Changes of the device, options, and how it is repeated.
+REPEATS = {"as recorded": ({}, (), AS_RECORDED), "1 worker": ({}, ("--workers", 1), AS_RECORDED),
+           "mcs locks": ({"locks": {"kind": {"default": "mcs"}}}, (), AS_RECORDED), OPEN: (slow_flash(), (), AS_RECORDED),
+           CLOSED: (slow_flash(), (), DEPENDENT)}
 ZONE_MIB, BLOCKS_A_MIB = 16, 256
 MAIN_ZONE = 4 # where mkfs.f2fs lets the logs begin: in the fifth of six conventional zones
 RAW = {ONE: ("write", 1), FOUR: ("write", 4), READ_ONE: ("read", 1), READ_FOUR: ("read", 4)}
@@ -33,7 +47,7 @@ def options(words=None):
     if args.space % 64:
         p.error(f"argument --space: '{args.space}' is not a multiple of 64")
     args.repeats = list(REPEATS)
-    return arguments.quickly(args, space=64, repeats=["as recorded", "1 worker"])
+    return arguments.quickly(args, space=64, repeats=["as recorded", "1 worker", OPEN, CLOSED])
 
 
 def device(changes=None):
@@ -47,8 +61,8 @@ def raw_workload(args, kind, threads):
 
 
 def points(args):
-    repeats = [Point({"what": name}, f"F2FS, {name}", [recorded.run(f"f2fs-{i}", device(changes), RECORDING, options=options_)])
-               for i, (name, (changes, options_)) in enumerate(REPEATS.items()) if name in args.repeats]
+    repeats = [Point({"what": name}, f"F2FS, {name}", [recorded.run(f"f2fs-{i}", device(changes), RECORDING, options=options_, way=way)])
+               for i, (name, (changes, options_, way)) in enumerate(REPEATS.items()) if name in args.repeats]
     return repeats + [Point({"what": job}, f"no file system, {job}", [(f"raw-{i}", device(), raw_workload(args, *RAW[job]))]) for i, job in enumerate(RAW)]
 
 
@@ -65,7 +79,7 @@ def summarize(results):
     again = result.get("as_recorded")
     means = {f"{kind}_us": one["latency_ns"]["mean"] / 1e3 for kind in ("read", "write", "flush") if (one := result["totals"][kind])["ops"]}
     rates = {kind: result["totals"][kind]["mib_s"] for kind in ("read", "write") if result["totals"][kind]["ops"]}
-    return {"means": means, "rate": None if again else max(rates.values()), "waf": result["waf"], "digests": [again["digest"] if again else result["digest"]]}
+    return {"means": means, "s": result["elapsed_ns"] / 1e9 if again else None, "rate": None if again else max(rates.values()), "waf": result["waf"], "digests": [again["digest"] if again else result["digest"]]}
 
 
 def of_job(number):
@@ -105,8 +119,13 @@ def figures(args, measured):
         out += [report.figure(f"{what}, {job}", found[field], unit) for what, field, unit in shown(job)]
     out += [report.figure(f"{kind}, {name}", measured[name]["means"][f"{kind}_us"] if name in measured else None, "us")
             for name in args.repeats for kind in ("read", "write", "flush")]
+    out += [report.figure(f"time of the session, {name}", measured.value(name, "s"), "s") for name in args.repeats]
     out += [report.figure(f"without a file system, {job}", measured.value(job, "rate"), "MiB/s") for job in RAW]
     return out + [report.figure(f"model, {what}", value, unit) for what, value, unit in zip(("metadata", "writes for a Flush"), model(), ("%", ""))]
+
+
+def means(figure, name):
+    return ", ".join(f"{figure(f'{kind}, {name}'):,.0f}" for kind in ("read", "write", "flush"))
 
 
 def rows(figure):
@@ -121,7 +140,9 @@ def rows(figure):
         yield (f"{what}: in order by one thread, by four, 4 KiB and a sync; the model's", "",
                ", ".join(f"{figure(f'{what}, {job}'):.1f}" for job in (ONE, FOUR, SYNCED)) + f"; {of_model:.0f} %")
     yield ("mean of a read, a write, a Flush: as recorded; 1 worker; mcs locks", "",
-           "; ".join(", ".join(f"{figure(f'{kind}, {name}'):,.0f}" for kind in ("read", "write", "flush")) for name in REPEATS) + " us")
+           "; ".join(means(figure, name) for name in (*REPEATS,)[:3]) + " us")
+    yield (f"the same on flash that is {SLOWER} times slower: at the recorded arrivals; by dependencies", "",
+           "; ".join(f"{means(figure, name)} us in {figure(f'time of the session, {name}'):.2f} s" for name in (OPEN, CLOSED)))
 
 
 def directions(figure):
@@ -131,6 +152,8 @@ def directions(figure):
     yield "what is written in order is sent in large commands", figure(f"KiB of a command, {ONE}") > 256
     yield "a sync sends small ones", figure(f"KiB of a command, {SYNCED}") < 16
     yield "reads that lie near are no slower than far ones", figure(f"device rate, {NEAR}") > 0.9 * figure(f"device rate, {FAR}")
+    yield "on slow flash commands wait longer if they come at the recorded arrivals", figure(f"write, {OPEN}") > 1.5 * figure(f"write, {CLOSED}")
+    yield "by dependencies the session takes longer there", figure(f"time of the session, {CLOSED}") > 1.05 * figure(f"time of the session, {OPEN}")
     yield "one worker is no faster", figure("read, 1 worker") > 0.98 * figure("read, as recorded")
 
 
