@@ -44,7 +44,7 @@ set(HZ_SLOW_TESTS
 	bench.fabrics bench.ftl bench.scaling bench.vclock build.bare_root build.reproducible build.site build.tidy commands.reference commands.script studies
 	conformance.presets conformance.registers
 	e2e.block e2e.cached_map e2e.command e2e.data e2e.dead_peer e2e.determinism e2e.files e2e.fio e2e.fio_zbd e2e.image e2e.killed e2e.linux e2e.linux_cuts e2e.lock_hold e2e.nvme_tcp e2e.perturbed e2e.placement e2e.power_cut e2e.report e2e.rocksdb e2e.spread e2e.sqlite e2e.trace e2e.trace_tools e2e.wakeup
-	fuzz.config_yaml fuzz.device_tree fuzz.hil_link fuzz.hil_sqe fuzz.nvme_tcp fuzz.trace_readers fuzz.vsock_stream
+	fuzz.config_yaml fuzz.device_tree fuzz.hil_link fuzz.hil_sqe fuzz.nvme_tcp fuzz.recording fuzz.trace_readers fuzz.vsock_stream
 	host_run.RunDefault host_run.RunPresets host_run.RunRaceCheck own_ftl plants python
 	vclock.accuracy vclock.determinism vclock.stopping vclock.waiting
 	vclock.futex.determinism vclock.futex.programs vclock.futex.stopping vclock.futex.waiting)

@@ -1,6 +1,7 @@
 // Repeat by dependencies: one thread places each command when all that it waited for has been seen.
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <utility>
 
 #include "fabrics/repeat.hpp"
 #include "session/machine/test_delay.hpp"
@@ -117,21 +118,24 @@ void Repeat::run_dependent(const std::function<void(uint64_t)> &progress)
 	}
 }
 
+// What had not ended then, as the recording was cut off, ends behind all others: nothing waited for it.
 Recording Repeat::repeated(const RecordHead &head) const
 {
-	Recording again = recording_;
-	again.head = head;
-	again.digest = recording_.digest.empty() ? "" : figures().digest;
+	Recording again{.head = head, .commands = recording_.commands, .completions = {}, .digest = figures().digest};
 	for (size_t i = 0; i < again.commands.size(); i++)
 		again.commands[i].arrival_ns = began_ns_[i];
 	std::vector<std::vector<const RecordedCompletion *>> done(lanes_.size());
-	for (size_t lane = 0; lane < lanes_.size(); lane++) {
-		done[lane].resize(lanes_[lane].commands.size());
-		for (const RecordedCompletion &one : lanes_[lane].done)
-			done[lane][one.command] = &one;
+	for (size_t i = 0; i < lanes_.size(); i++) {
+		done[i].resize(lanes_[i].commands.size());
+		for (const RecordedCompletion &one : lanes_[i].done)
+			done[i][one.command] = &one;
 	}
-	for (RecordedCompletion &one : again.completions)
-		one = *done[one.lane - 1][one.command];
+	for (const RecordedCompletion &then : recording_.completions)
+		again.completions.push_back(*std::exchange(done[then.lane - 1][then.command], nullptr));
+	for (const auto &lane : done)
+		for (const RecordedCompletion *one : lane)
+			if (one)
+				again.completions.push_back(*one);
 	return again;
 }
 

@@ -47,7 +47,7 @@ def options(words=None):
     if args.space % 64:
         p.error(f"argument --space: '{args.space}' is not a multiple of 64")
     args.repeats = list(REPEATS)
-    return arguments.quickly(args, space=64, repeats=["as recorded", "1 worker"])
+    return arguments.quickly(args, space=64, repeats=["as recorded", "1 worker", OPEN, CLOSED])
 
 
 def device(changes=None):

@@ -122,7 +122,11 @@ class NvmeTcp(unittest.TestCase):
         for way in ("--as-recorded", "--by-dependencies"):
             again, told = self.repeat(same, way=way)
             self.assertEqual((again["differ"], again["digest"], again["recorded_digest"]), (0, digest, digest), again["first_difference"])
-        self.mixed = self.base / "faster.yaml"
+        self.mixed, part = self.base / "faster.yaml", self.base / "part.hzr"
+        cut, told = self.repeat(same, "--max-ops", "300", "--record", part, way="--by-dependencies")
+        self.assertEqual((cut["commands"], cut["recorded_digest"]), (300, ""), told)
+        again, told = self.repeat(part)
+        self.assertEqual((again["commands"], again["differ"], again["digest"], again["recorded_digest"]), (300, 0, cut["digest"], cut["digest"]), told)
         again, told = self.repeat(slower, way="--by-dependencies")
         self.assertGreater(again["recorded_elapsed_ns"], slow - 1)
         self.assertEqual((again["moved_arrivals"], again["dependencies"]["commands"]), (0, 1206), told)
@@ -217,10 +221,17 @@ class NvmeTcp(unittest.TestCase):
         self.assertEqual((run.returncode, run.stderr), (4, ""), run.stdout)
         self.assertRegex(run.stdout, "(?s)the host has ended\n.*the power was cut at flash operation 200, as asked\n"
                                      f"the next start on {image} recovers what is on flash\n$")
-        same, told = self.repeat(record)
-        self.assertEqual((same["differ"], same["recorded_digest"]), (0, ""))
-        self.assertIn("its end is missing", told)
-        self.assertGreater(same["commands"], 20)
+        for way in ("--as-recorded", "--by-dependencies"):
+            same, told = self.repeat(record, way=way)
+            self.assertEqual((same["differ"], same["recorded_digest"]), (0, ""))
+            self.assertIn("its end is missing", told)
+            self.assertGreater(same["commands"], 20)
+        whole = self.base / "whole.hzr"
+        self.repeat(record, "--record", whole, way="--by-dependencies")
+        again, told = self.repeat(whole)
+        self.assertEqual((again["differ"], again["digest"]), (0, same["digest"]), told)
+        lines = [line[:2] for line in whole.read_text().splitlines()]
+        self.assertEqual(lines.count("s "), lines.count("c "), "what the cut had left under way ends, too")
         again = self.call(*words, "--power-cut-at", 10000000, "--", "sh", "-ec", HOST + "$load 2 mixed 0.5 8")
         self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
         self.assertRegex(again.stdout, r"mixed, depth 8: .* 0 failed")
