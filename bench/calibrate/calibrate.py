@@ -40,6 +40,7 @@ EXAMPLES = """Examples:
   ./hartzone calibrate --quick --threads 1 --device small --json
 
 docs/guide/calibrate.md says how to read the tables."""
+CASES, KINDS = ("L1", "L2", "L3"), ("tas", "ttas", "ticket", "mcs", "clh", "backoff")  # by default
 WINDOW_MS, WARM_MS = 0.3, 0.05       # of a lock run on the host
 STREAMED, HANDED, ROUNDS = 4000, 500, 40
 WALK_MOST, HOPS = 64 << 20, 1000  # bytes of a walk through memory, and steps of an answer (program/micro.c)
@@ -65,8 +66,8 @@ def options(words=None):
     p.add_argument("--cpus", type=cpus_word, metavar="LIST", help="CPUs to measure, such as 0-3 or 0,2,4; default: one of each core that this process may use")
     arguments.add_number(p, "--threads", 1, host.MOST_THREADS, str(host.MOST_THREADS), "the most of these CPUs to use")
     arguments.add_number(p, "--repeats", 3, 1000, 15, "how often each figure is measured")
-    arguments.add_names(p, "--cases", list(curves.CASES), ",".join(curves.CASES), "lock benchmarks")
-    arguments.add_names(p, "--locks", curves.schema.excluding_lock_kinds(), ",".join(curves.KINDS), "kinds of locks")
+    arguments.add_names(p, "--cases", CASES, ",".join(CASES), "lock benchmarks")
+    arguments.add_names(p, "--locks", curves.schema.excluding_lock_kinds(), ",".join(KINDS), "kinds of locks")
     arguments.add_seed(p)
     p.add_argument("--json", action="store_true", help="print all figures, costs, remarks and curves as JSON, not tables")
     p.add_argument("--quick", action="store_true", help="three repeats, case L1 and three kinds, but for what other options say")

@@ -57,6 +57,8 @@ def options():
     p.add_argument("--bound", type=percent, default="15", metavar="PERCENT", help="fail if the mean error of the curves is above it")
     p.add_argument("--record", action="store_true", help=f"write what was measured of this configuration and latency to {RECORD.relative_to(TOP)}")
     args = arguments.parsed(p)
+    if not curves.cells(args.cases, args.locks, [1]):
+        p.error(f"case {args.cases[0]} has only the kinds {', '.join(curves.CASES[args.cases[0]]['kinds'])}")
     left_out = sorted(args.named & set(WHOLE))
     if args.record and left_out:
         p.error(f"--record takes all locks and cases: leave out --{left_out[0]}")

@@ -287,7 +287,7 @@ TEST(SideBySide, HistogramsLoseNothing)
 		lt_lock_init(&lock, test_class, 0);
 		EXPECT_TRUE(lock.stats->side_by_side);
 		Bench::in_parallel(2, [&](unsigned hart) {
-			for (unsigned i = 0; i < (kind == LT_LOCK_SEQ ? 1000000u : 100000u); i++) {
+			for (unsigned i = 0; i < (kind == LT_LOCK_SEQ ? 1000000u : 10000u); i++) {
 				lt_lock_node node;
 				if (kind == LT_LOCK_SEQ && hart) {
 					if (lt_lock_look(&lock, &node))

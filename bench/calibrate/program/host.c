@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	take_scene(argv[1]);
 	take_cpus(argv[2]);
-	for (int i = 3; i < argc && i - 3 < 8; i++)
+	for (int i = 3; i < argc && i - 3 < OF_SCENE; i++)
 		BLOCK->of_scene[i - 3] = number_of(argv[i], &end, UINT64_MAX);
 	for (unsigned hart = (unsigned)BLOCK->harts; hart-- > 0;)
 		start_thread(hart);

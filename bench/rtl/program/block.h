@@ -11,12 +11,12 @@ enum access { ACCESS_LOAD, ACCESS_STORE, ACCESS_AMO, ACCESS_LR, ACCESS_RELEASE }
 /* State of a line before the access, set by the other harts. */
 enum prior { PRIOR_NOWHERE, PRIOR_DIRTY, PRIOR_CLEAN, PRIOR_OWN_CLEAN, PRIOR_OWN_DIRTY };
 
-enum { MOST_HARTS = 64, MOST_RESULTS = 500 };
+enum { MOST_HARTS = 64, MOST_RESULTS = 500, OF_SCENE = 9 };
 
 struct block {
 	uint64_t code; /* 0: all went well */
 	uint64_t scene, harts;
-	uint64_t of_scene[8]; /* defined by the scene's function */
+	uint64_t of_scene[OF_SCENE]; /* defined by the scene's function */
 	uint64_t results;
 	uint64_t result[MOST_RESULTS];
 };

@@ -16,9 +16,11 @@ typedef struct lt_word {
 
 #ifdef SHARED_BY_LR
 #define LT_READ(to, address) "lr.d.aq " to ", (" address ")\n"
+#define LT_READ_LAST(to, address) "lr.d.aqrl " to ", (" address ")\n"
 #define LT_WRITE(from, address) "amoswap.d.rl zero, " from ", (" address ")\n"
 #else
 #define LT_READ(to, address) "ld " to ", (" address ")\n	fence r, rw\n"
+#define LT_READ_LAST(to, address) "fence r, r\n	" LT_READ(to, address)
 #define LT_WRITE(from, address) "fence rw, w\n	sd " from ", (" address ")\n"
 #endif
 
@@ -27,6 +29,14 @@ static inline uint64_t lt_load(const lt_word *w)
 	uint64_t v;
 
 	__asm__ volatile(LT_READ("%0", "%1") : "=r"(v) : "r"(&w->value) : "memory");
+	return v;
+}
+
+static inline uint64_t lt_load_last(const lt_word *w)
+{
+	uint64_t v;
+
+	__asm__ volatile(LT_READ_LAST("%0", "%1") : "=r"(v) : "r"(&w->value) : "memory");
 	return v;
 }
 
