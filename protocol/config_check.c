@@ -1,4 +1,4 @@
-/* Rules of a device configuration: the limits of device_fields.def, then rules across fields. One sentence per broken rule. */
+/* Rules of a device configuration: the limits of device_keys.yaml, then rules across fields. One sentence per broken rule. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config_check.h"
 

@@ -1,40 +1,19 @@
 /* The whole device as one record: the host parses YAML into it, the firmware reads it at boot and checks it once more.
  *
- * Its members are the lines of device_fields.def, with their meanings. Units are in the names. */
+ * Its members are the keys of device_keys.yaml, with their meanings. Units are in the names. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_DEVICE_CONFIG_H
 #define HZ_PROTOCOL_DEVICE_CONFIG_H
 
 #include "base.h"
 #include "device_choices.h"
+#include "device_limits.h"
 #include "thread_logs.h"
 
-#define HZ_MAX_LBAS (UINT32_MAX - (1u << 22)) /* addresses of all zones, backing ones included; the FTL has tags above */
-#define HZ_MAX_BYTES_PER_S (1ull << 40)       /* a byte takes a picosecond at most */
-#define HZ_CONFIG_MAGIC 0x30474643            /* "CFG0" */
+#define HZ_CONFIG_MAGIC 0x30474643 /* "CFG0" */
 enum {
-	HZ_MAX_HIL = 16,
-	HZ_MAX_TSU = 32,
-	HZ_MAX_WORKERS = 60,
-	HZ_PAGE_TYPES = 4,    /* LSB, CSB, MSB, TSB */
-	HZ_MAX_PLANES = 4096, /* channels * chips * dies * planes */
-	HZ_MAX_CHANNELS = 64,
-	HZ_MAX_PLANES_PER_DIE = 16,
-	HZ_MAX_NAMESPACES = 16,
-	HZ_MAX_FRONTIERS = 16,
-	HZ_MAX_HANDLES = 8,       /* reclaim unit handles */
-	HZ_MAX_UNIT_SECTORS = 64, /* program unit of one plane */
-	HZ_MAX_INFLIGHT = 65536,
-	HZ_MAX_L2P_SHARDS = 64,
-	HZ_MAX_CACHE_SHARDS = 64,
-	HZ_CACHE_LEAST_LINES = 16,
-	HZ_MAX_NS = 1000000000,
-	HZ_MAX_SIGMA_NS = 500000000, /* half of it */
 	HZ_BILLION = 1000000000,
-	HZ_MAX_COST = 1000000, /* cycles */
-	HZ_MAX_CACHE_BYTES = 16 << 20,
-	HZ_MAX_CACHE_WAYS = 64,
-	HZ_MAX_STORE_BUFFER = 64,
+	HZ_CACHE_LEAST_LINES = 16,
 	HZ_CACHE_LINE_BYTES = 64,
 	HZ_PPA_BITS = 30,           /* a physical sector address with two map bits fits 32 bits */
 	HZ_MAP_PAGE_ENTRIES = 1024, /* a table page is one sector: the entries of 4 MiB */
@@ -53,9 +32,8 @@ enum hz_lock_class {
 
 /* Granularity of a class: its number of locks. From 2 on that number, by a hash of the protected object. */
 enum hz_lock_granularity {
-	HZ_LOCKS_FINE = 0,  /* one for each protected object */
-	HZ_LOCKS_CLASS = 1, /* one for all of them */
-	HZ_MAX_LOCK_SHARDS = 4096,
+	HZ_LOCKS_FINE = 0,                        /* one for each protected object */
+	HZ_LOCKS_CLASS = 1,                       /* one for all of them */
 	HZ_LOCKS_GLOBAL = HZ_MAX_LOCK_SHARDS + 1, /* none of its own: one lock stands for all classes */
 };
 

@@ -5,41 +5,8 @@
 #include <string.h>
 
 #define HZ_WORD(constant, word, text) word,
-#define WORDS(list) static const char *const list##_words[] = { HZ_##list##_LIST(HZ_WORD) }
-WORDS(CELL);
-WORDS(MEDIA);
-WORDS(PLANE_SCHEME);
-WORDS(SCHEDULE);
-WORDS(OFF_ON);
-WORDS(NAMESPACE);
-WORDS(PROTECTION);
-WORDS(BINDING);
-WORDS(HANDOVER);
-WORDS(RELEASE);
-WORDS(PLP_MODE);
-WORDS(BUFFER_FLUSH);
-WORDS(BUFFER_SLOTS);
-WORDS(PLP_FLUSH);
-WORDS(REGION);
-WORDS(GC);
-WORDS(L2P_KIND);
-WORDS(MAP_LEVEL);
-WORDS(L2P_STRATEGY);
-WORDS(L2P_LOOKUPS);
-WORDS(L2P_DIRECTORY);
-WORDS(L2P_EVICTION);
-WORDS(CACHE_EVICTION);
-WORDS(BY);
-WORDS(L2P_LOG_POLICY);
-WORDS(ARCHITECTURE);
-WORDS(ROUTING);
-WORDS(LOCK_STATS);
-WORDS(CLOCK_PRESET);
-WORDS(CLOCK_DATA);
-WORDS(CLOCK_READS);
-WORDS(CLOCK_BUSY);
-WORDS(CLOCK_LR);
-WORDS(CLOCK_ARBITER);
+#define WORDS(list) static const char *const list##_words[] = { HZ_##list##_LIST(HZ_WORD) };
+HZ_WORD_LISTS(WORDS)
 
 #define AT(member) offsetof(struct hz_device_config, member)
 #define UNIT_COUNT .unit = HZ_UNIT_COUNT
@@ -55,9 +22,11 @@ WORDS(CLOCK_ARBITER);
 #define UNIT_GRANULARITY_BY_CLASS .unit = HZ_UNIT_GRANULARITY_BY_CLASS
 #define IMAGE_SHAPE true
 #define IMAGE_FREE false
+#define FAULT_FAULT true
+#define FAULT_SOUND false
 #define IN_IMAGE_FREE /* there is no IN_IMAGE_SHAPE: lists and parts are not kept */
 
-#define ROW(member_, items_, item_bytes_, section_, key_, echo_, unit_, least_, most_, default_, image_) \
+#define ROW(member_, items_, item_bytes_, section_, key_, echo_, unit_, least_, most_, default_, image_, fault_) \
 	{ .member = #member_, \
 	  .offset = AT(member_), \
 	  .items = items_, \
@@ -69,17 +38,18 @@ WORDS(CLOCK_ARBITER);
 	  .least = least_, \
 	  .most = most_, \
 	  .fallback = default_, \
-	  .shape = IMAGE_##image_ },
+	  .shape = IMAGE_##image_, \
+	  .fault = FAULT_##fault_ },
 
 const struct hz_field hz_device_fields[HZ_DEVICE_FIELDS] = {
-#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default_, image, text) \
-	ROW(member, 1, sizeof(type), section, key, echo, unit, least, most, default_, image)
-#define HZ_LIST(type, member, items, section, key, echo, unit, least, most, default_, image, text) \
-	ROW(member, items, sizeof(type), section, key, echo, unit, least, most, default_, FREE) IN_IMAGE_##image
+#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default_, image, fault) \
+	ROW(member, 1, sizeof(type), section, key, echo, unit, least, most, default_, image, fault)
+#define HZ_LIST(type, member, items, section, key, echo, unit, least, most, default_, image, fault) \
+	ROW(member, items, sizeof(type), section, key, echo, unit, least, most, default_, FREE, fault) IN_IMAGE_##image
 #define HZ_RECORD(type, member)
-#define HZ_PART(member, section, key, echo, unit, least, most, default_, image, text) \
+#define HZ_PART(member, section, key, echo, unit, least, most, default_, image, fault) \
 	ROW(member, sizeof(((struct hz_device_config *)0)->member) / sizeof(uint32_t), sizeof(uint32_t), section, key, echo, unit, least, \
-	    most, default_, FREE) \
+	    most, default_, FREE, fault) \
 	IN_IMAGE_##image
 #include "device_fields.def"
 };
@@ -93,7 +63,12 @@ enum {
 #define HZ_PART(member, ...) +(int)sizeof(((struct hz_device_config *)0)->member)
 #include "device_fields.def"
 };
-HZ_STATIC_ASSERT(PARTS == 0, "device_fields.def has a line for each part of a record, once");
+HZ_STATIC_ASSERT(PARTS == 0, "device_keys.yaml has a key for each part of a record, once");
+
+/* Limits that follow from others. */
+HZ_STATIC_ASSERT(HZ_MAX_PAGE_BYTES == HZ_MAX_UNIT_SECTORS * HZ_SECTOR_BYTES, "a page is no larger than a program unit may be");
+HZ_STATIC_ASSERT(HZ_MAX_PREFETCH == HZ_MAP_PAGE_ENTRIES - 1, "a prefetch ends with its table page");
+HZ_STATIC_ASSERT(HZ_MAX_CONVENTIONAL_BUFFERS == 2 * HZ_MAX_FRONTIERS + 1, "a buffer for each frontier of two streams and the collector's");
 
 const char *hz_plane_scheme_name(uint32_t scheme) { return scheme < HZ_PLANE_SCHEMES ? PLANE_SCHEME_words[scheme] : NULL; }
 

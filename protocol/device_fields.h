@@ -1,4 +1,11 @@
-/* The table of a device's fields (device_fields.def) as the programs see it. */
+/* The table of a device's fields as the programs see it. Its lines are the keys of device_keys.yaml, as device_fields.def has them:
+ *
+ *	HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, fault)
+ *	HZ_LIST(type, member, items, section, key, echo, unit, least, most, default, image, fault)   a member with several values
+ *	HZ_RECORD(type, member)                                                                     a member that is a record …
+ *	HZ_PART(member, section, key, echo, unit, least, most, default, image, fault)               … and each of its parts
+ *
+ * The including file defines all four; the list undefines them. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_DEVICE_FIELDS_H
 #define HZ_PROTOCOL_DEVICE_FIELDS_H
@@ -7,7 +14,7 @@
 
 #include "device_config.h"
 
-/* Explained in device_fields.def. */
+/* Types of device_keys.yaml. */
 enum hz_unit {
 	HZ_UNIT_COUNT,
 	HZ_UNIT_BYTES,
@@ -32,6 +39,7 @@ struct hz_field {
 	uint16_t items, item_bytes;
 	enum hz_unit unit;
 	bool shape; /* an image keeps it */
+	bool fault; /* it injects faults */
 };
 
 enum {

@@ -42,7 +42,7 @@ struct hz_nand_header {
 	/* Values that a device must have in common with the image: its SHAPE fields, and values derived from others by the firmware. */
 #define HZ_SHAPE(type, member) type member;
 #define HZ_FREE(type, member)
-#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, text) HZ_##image(type, member)
+#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, fault) HZ_##image(type, member)
 #define HZ_LIST(...)
 #define HZ_RECORD(...)
 #define HZ_PART(...)

@@ -36,6 +36,10 @@ function(hz_show_headers folder variable)
 	file(MAKE_DIRECTORY ${place}/${below})
 	file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h ${PROJECT_SOURCE_DIR}/${folder}/*.hpp
 		${PROJECT_SOURCE_DIR}/${folder}/*.def)
+	if(folder STREQUAL protocol)
+		file(GLOB made ${HZ_DEVICE_HEADERS}/*)
+		list(APPEND headers ${made})
+	endif()
 	foreach(header ${headers})
 		cmake_path(GET header FILENAME file)
 		file(CREATE_LINK ${header} ${place}/${below}${file} SYMBOLIC)
@@ -114,7 +118,7 @@ endfunction()
 # hz_see_all_layers(): every header, for the sources of the calling folder.
 function(hz_see_all_layers)
 	list(TRANSFORM HZ_INCLUDE_ROOTS PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE roots)
-	include_directories(${roots} ${HZ_LIBTHREAD_HEADERS})
+	include_directories(${roots} ${HZ_DEVICE_HEADERS} ${HZ_LIBTHREAD_HEADERS})
 endfunction()
 
 # The layers, lowest first.

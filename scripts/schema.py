@@ -1,9 +1,11 @@
-"""The lists that C, C++ and Python share, read from their .def files: kinds and classes of locks, fields of a device."""
+"""The lists that C, C++ and Python share: kinds and classes of locks from their .def files, keys of a device from device_keys.yaml."""
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
 import os
 import pathlib
 import re
+
+import device_keys
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
 TOKEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|[(),]|[^\s"(),/]+|/', re.S)
@@ -84,43 +86,30 @@ def stages():
     return rows("protocol/stages.def", "HZ_STAGE", ("name", "what"))
 
 
-FIELD = ("type", "member", "section", "key", "echo", "unit", "least", "most", "default", "image", "text")
-COLUMNS = {"HZ_FIELD": FIELD, "HZ_LIST": (*FIELD[:2], "items", *FIELD[2:]), "HZ_PART": FIELD[1:]}
+@functools.cache
+def device():
+    """protocol/device_keys.yaml, with the keys and words of an extension."""
+    folder = os.environ.get("HARTZONE_WITH")
+    return device_keys.load(pathlib.Path(folder) if folder else None)
 
 
 def device_fields():
-    """Lines of protocol/device_fields.def; limits and defaults as numbers."""
-    found = [dict(zip(COLUMNS[macro], arguments)) for macro, *arguments in calls("protocol/device_fields.def", set(COLUMNS))]
-    for field in found:
-        for column in ("least", "most", "default"):
-            field[column] = value_of(field[column])
-    return found
-
-
-def choice_rows(text, name):
-    """[(constant, word, explanation)] of HZ_name_LIST, with the policies of an extension at their place."""
-    body = re.search(rf"#define HZ_{name}_LIST\(X\)((?:.*\\\n)*.*)\n", text)[1].replace("\\\n", "\n")
-    policies = calls_in(extension("gc_policies.def"), {"HZ_GC_POLICY"})
-    own = "".join(f'X(HZ_GC_{policy}, "{policy}", "{note}")\n' for _, policy, note in policies)
-    return [tuple(row) for _, *row in calls_in(body.replace("HZ_WITH_GC_LIST(X)", own), {"X"})]
+    """Keys of a device file, in the order of the record; limits and defaults as numbers, a word's as its number."""
+    return [{"section": key.section, "key": key.key, "member": key.member, "echo": key.echo, "type": key.type, "text": key.help,
+             "words": [(word, key.words.notes[word]) for word in key.choices] if key.words else [],
+             "least": key.least.value, "most": key.most.value, "default": key.default.value if key.default else None} for key in device().keys.values()]
 
 
 def choices(name):
-    """[(word, explanation)] of HZ_name_LIST in protocol/device_choices.h, by number from the list's first on."""
-    return [(word, note) for _, word, note in choice_rows((TOP / "protocol/device_choices.h").read_text(), name)]
+    """[(word, explanation)] of a list of words, by number from the list's first on."""
+    return list(device().words[name].notes.items())
 
 
 @functools.cache
 def constants():
-    """Numeric constants of protocol/*.h, as the text of their value."""
-    text = "".join((TOP / "protocol" / name).read_text() for name in ("base.h", "thread_logs.h", "device_config.h"))
-    found = dict(re.findall(r"\b(HZ_\w+) = ([^,/}]+)", text))
-    found.update(re.findall(r"#define (HZ_MAX_\w+) (\([^\n/]*\)|\S[^\n/]*)", text))
-    choice_text = (TOP / "protocol/device_choices.h").read_text()
-    for first, name, rest in re.findall(r"enum \w+ \{ (\w+, )?HZ_(\w+)_LIST\(HZ_ENUMERATOR\) ?(\w*) \}", choice_text):
-        names = [constant for constant, *_ in choice_rows(choice_text, name)] + [rest]
-        found.update((constant, str(n + bool(first))) for n, constant in enumerate(names))
-    return found
+    """Limits and words of a device, by their names in C."""
+    found = {f"HZ_{name}": limit.number.value for name, limit in device().limits.items()}
+    return {**found, **{words.constant(word): words.number(word) for words in device().words.values() for word in words.notes}}
 
 
 @functools.cache
@@ -159,10 +148,5 @@ def clock_preset(name):
 
 
 def value_of(text):
-    """A constant expression of C: decimal numbers, names, + - * << and brackets."""
-    text = {"UINT8_MAX": "255", "UINT32_MAX": str(2 ** 32 - 1)}.get(text, text)
-    text = re.sub(r"\b(\d+)(?:u|ull)\b", r"\1", text)
-    text = re.sub(r"\b(HZ_\w+|UINT32_MAX)\b", lambda name: f"({value_of(constants().get(name[0], name[0]).strip())})", text)
-    if not re.fullmatch(r"[\d\s()+*<-]+", text):
-        raise ValueError(f"not a constant: {text}")
-    return eval(text)  # nothing but digits and operators
+    """A number, or the name of a limit or a word."""
+    return int(text) if text.isdigit() else constants()[text]

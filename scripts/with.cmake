@@ -1,30 +1,16 @@
-# Extension folder (./hartzone build --with DIR, docs/extend.md): adds lines to the lists of lock
-# kinds and of device keys, policies of garbage collection, and their C files. The lists include the
-# files named by the definitions below. C files in DIR/ftl are an FTL (docs/guide/own-ftl.md).
+# Extension folder (./hartzone build --with DIR, docs/extend.md): adds lines to the list of lock
+# kinds, which includes the file that the definition below names, and C files. Its device keys and
+# policies are read by device-headers.cmake. C files in DIR/ftl are an FTL (docs/guide/own-ftl.md).
 # SPDX-License-Identifier: BSD-3-Clause
 if(HZ_WITH)
-	foreach(list lock_kinds device_fields)
+	if(EXISTS ${HZ_WITH}/lock_kinds.def)
+		add_compile_definitions(HZ_WITH_LOCK_KINDS="${HZ_WITH}/lock_kinds.def")
+	endif()
+	foreach(list device_fields gc_policies)
 		if(EXISTS ${HZ_WITH}/${list}.def)
-			string(TOUPPER ${list} name)
-			add_compile_definitions(HZ_WITH_${name}="${HZ_WITH}/${list}.def")
+			message(FATAL_ERROR "${HZ_WITH}/${list}.def: keys and policies are in device_keys.yaml now (docs/extend.md): move its lines there")
 		endif()
 	endforeach()
-	if(EXISTS ${HZ_WITH}/gc_policies.def)
-		# HZ_GC_POLICY(name, "explanation"), a line each.
-		set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HZ_WITH}/gc_policies.def)
-		file(STRINGS ${HZ_WITH}/gc_policies.def lines REGEX "^HZ_GC_POLICY")
-		set(choices)
-		set(functions)
-		foreach(line ${lines})
-			if(NOT line MATCHES "^HZ_GC_POLICY\\(([a-z_]+), (\".*\")\\)$")
-				message(FATAL_ERROR "${HZ_WITH}/gc_policies.def: a line is HZ_GC_POLICY(name, \"explanation\"), not: ${line}")
-			endif()
-			string(APPEND choices " \\\n\tX(HZ_GC_${CMAKE_MATCH_1}, \"${CMAKE_MATCH_1}\", ${CMAKE_MATCH_2})")
-			string(APPEND functions " \\\n\tX(HZ_GC_${CMAKE_MATCH_1}, gc_${CMAKE_MATCH_1})")
-		endforeach()
-		file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/with_gc_policies.h CONTENT "#define HZ_WITH_GC_LIST(X)${choices}\n#define HZ_WITH_GC_FUNCTIONS(X)${functions}\n" @ONLY)
-		add_compile_definitions(HZ_WITH_GC_POLICIES="${CMAKE_BINARY_DIR}/with_gc_policies.h")
-	endif()
 endif()
 
 # The lists' modules link the C files, as they would their own.

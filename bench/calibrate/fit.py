@@ -115,12 +115,12 @@ def rules(caches, harts):
 
 def word_of(cost, value):
     """As in files: the word of a choice."""
-    return schema.choices(f"CLOCK_{cost.upper()}")[value][0] if cost in CHOICES else value
+    return schema.choices(f"clock_{cost}")[value][0] if cost in CHOICES else value
 
 
 def limits():
     """cost → (least, most, what preset `free` has) of a device file."""
-    fields = [f for f in schema.device_fields() if f.get("section") == "clock" and f.get("key")]
+    fields = [f for f in schema.device_fields() if f["section"] == "clock"]
     free = schema.clock_preset("free")
     return {f["key"]: (f["least"], f["most"], word_of(f["key"], free.get(f["key"], f["default"]))) for f in fields}
 

@@ -95,7 +95,7 @@ static struct hz_nand_header header_for(const struct hz_device_config *cfg, cons
 #define HZ_SHAPE(member) .member = cfg->member,
 #define HZ_FREE(member)
 #define DERIVED(type, member) .member = shape->member,
-#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, text) HZ_##image(member)
+#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, fault) HZ_##image(member)
 #define HZ_LIST(...)
 #define HZ_RECORD(...)
 #define HZ_PART(...)
@@ -123,7 +123,7 @@ static const char *same_shape(struct nand_media *media, const struct hz_nand_hea
 		return other_member(media, #field, old->field, wanted->field);
 #define HZ_SHAPE(member) SAME(member)
 #define SAME_DERIVED(type, member) SAME(member)
-#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, text) HZ_##image(member)
+#define HZ_FIELD(type, member, section, key, echo, unit, least, most, default, image, fault) HZ_##image(member)
 #define HZ_LIST(...)
 #define HZ_RECORD(...)
 #define HZ_PART(...)

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include "device_fields.h"
 #include "host_clock.h"
 #include "port/ftl_namespaces.h"
 #include "lt/arch.h"
@@ -19,9 +20,9 @@ namespace {
 // The image's config, without the faults injected by a run.
 hz_device_config without_faults(hz_device_config config)
 {
-	config.program_fail_ppb = config.erase_fail_ppb = config.read_fail_ppb = config.read_retry_ppb = 0;
-	config.fail_program_at = config.fail_erase_at = config.fail_read_at = 0;
-	config.failed_die = config.ecc_bits = 0;
+	for (const hz_field &field : hz_device_fields)
+		if (field.fault)
+			hz_field_write(&field, &config, 0, 0);
 	return config;
 }
 

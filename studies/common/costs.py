@@ -74,7 +74,7 @@ def echoed(result, fields):
     clock are cycles."""
     found = {}
     for field in fields:
-        if field.get("key") and field["echo"] != "_":
+        if field["echo"] != "_":
             place = result["device"]
             for part in field["section"].split(".") if field["section"] else ():
                 place = place.get(part, {})

@@ -19,8 +19,8 @@ TRACE_OPS_QUICK = 2000
 
 def cost_models():
     """name → the device file's clock section."""
-    defaults = {f["key"]: f["default"] for f in schema.device_fields() if f.get("section") == "clock" and f.get("key") in COHERENCE}
-    presets = {name: {"preset": name} for name, _ in schema.choices("CLOCK_PRESET") if name != "rocket"}
+    defaults = {f["key"]: f["default"] for f in schema.device_fields() if f["section"] == "clock" and f["key"] in COHERENCE}
+    presets = {name: {"preset": name} for name, _ in schema.choices("clock_preset") if name != "rocket"}
     return {"rocket": {}, **presets, "buffered": {"store_buffer": 8}, "half": {key: value // 2 for key, value in defaults.items()},
             "2x": {key: value * 2 for key, value in defaults.items()}}
 

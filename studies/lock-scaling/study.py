@@ -29,7 +29,7 @@ WIDTH = 120 # columns of the printed table
 LOADS = (scaling.GROWING, "fixed", OPEN)
 TRACE_CASES = ("block-trace", "zoned-trace")
 LAYOUTS = DRAWN, AS_BUILT = ("drawn", "image")
-ARCHITECTURES = tuple(name for name, _ in schema.choices("ARCHITECTURE"))
+ARCHITECTURES = tuple(name for name, _ in schema.choices("architecture"))
 
 
 def options(words=None):

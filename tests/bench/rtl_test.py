@@ -26,7 +26,7 @@ def cells(rates):
 def numbered(costs):
     """The same of costs as they are in files."""
     def number(key, word):
-        return word if isinstance(word, int) else [name for name, _ in schema.choices(f"CLOCK_{key.upper()}")].index(word)
+        return word if isinstance(word, int) else [name for name, _ in schema.choices(f"clock_{key}")].index(word)
     return {key: number(key, word) for key, word in costs.items()}
 
 

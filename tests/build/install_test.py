@@ -88,7 +88,7 @@ class Installed(unittest.TestCase):
 
     def test_what_a_run_needs_is_installed(self):
         for name in ("lib/hartzone/firmware.elf", "lib/hartzone/libvclock.so", "share/hartzone/configs/devices/default.yaml",
-                     "share/hartzone/traces/sqlite-wal.hzt.xz", "include/hartzone.h", "share/hartzone/LICENSE", "share/man/man1/hartzone.1",
+                     "share/hartzone/traces/sqlite-wal.hzt.xz", "include/hartzone.h", "share/hartzone/LICENSE", "share/hartzone/device.schema.json", "share/man/man1/hartzone.1",
                      "share/bash-completion/completions/hartzone", "share/zsh/site-functions/_hartzone"):
             self.assertTrue((self.prefix / name).is_file(), name)
         self.assertNotIn(str(TOP), called("ldd", self.prefix / "bin/hartzone") + (self.prefix / "lib/pkgconfig/libhartzone.pc").read_text())

@@ -51,6 +51,10 @@ class Types(unittest.TestCase):
         found = self.check(TOP / "studies", "common")
         self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
 
+    def test_what_makes_the_headers_of_a_device(self):
+        found = self.check(TOP / "scripts", "--check-untyped-defs", "--follow-imports=silent", "device_keys.py", "device_json.py")
+        self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+
     def test_a_planted_mistake_is_found(self):
         path = pathlib.Path(self.cache) / "planted.py"
         path.write_text("def half(n: int) -> int:\n    return n / 2\n")

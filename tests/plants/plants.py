@@ -8,7 +8,11 @@ import shutil
 NEW = pathlib.Path(__file__).resolve().parent / "new"
 
 KIND = 'LT_LOCK_KIND(PLANTED, planted, "none", "the lock, written by each retry", "pauses as often as it has spun")\n'
-FIELD = 'HZ_FIELD(uint32_t, planted_ns, timing, planted, planted_ns, NS, 0, HZ_MAX_NS, 0, FREE, "added to the array time of each read")\n'
+KEY = """  timing.planted:
+    help: added to the array time of each read
+    type: duration
+    default: 0
+"""
 POLICY = """/* The opposite of FIFO among those that are at most half valid: to copy the youngest again and again would gain nothing. */
 static bool filled_after(const struct gc_view *view, const struct gc_candidate *a, const struct gc_candidate *b)
 {
@@ -44,12 +48,12 @@ def lock_kind(tree):
 
 
 def device_key(tree):
-    put_before(tree / "protocol/device_fields.def", r"^HZ_FIELD\(uint32_t, read_age_limit_ns,", FIELD)
+    put_before(tree / "protocol/device_keys.yaml", r"^  timing\.read_age_limit:", KEY)
     put_before(tree / "firmware/tsu/tsu_timing.c", r"(?<=ns = region->read_ns\[type\]);", " + cfg->planted_ns")
 
 
 def gc_policy(tree):
-    put_before(tree / "protocol/device_choices.h", r"^\tX\(HZ_GC_WEAR,", '\tX(HZ_GC_PLANTED, "planted", "youngest of those at most half valid") \\\n')
+    put_before(tree / "protocol/device_keys.yaml", r"^      wear: ", "      planted: youngest of those at most half valid\n")
     put_before(tree / "firmware/ftl/gc/victim.c", r"^gc_better_fn \*const gc_policies\[", POLICY)
     put_before(tree / "firmware/ftl/gc/victim.c", r"^\t\[HZ_GC_WEAR\]", "\t[HZ_GC_PLANTED] = filled_after,\n")
 

@@ -102,8 +102,8 @@ class Sources(unittest.TestCase):
 
 class Extension(unittest.TestCase):
     """examples/extension as ./hartzone build --with reads it, without building."""
-    def test_lists_have_its_lines_after_those_of_the_tree(self):
-        text = "import schema; print(schema.lock_kind_names()[-1], [w for w, _ in schema.choices('GC')], schema.device_fields()[-1]['key'])"
+    def test_lists_have_its_lines_beside_those_of_the_tree(self):
+        text = "import schema; print(schema.lock_kind_names()[-1], [w for w, _ in schema.choices('gc')], [f['key'] for f in schema.device_fields()])"
         for folder, expected in ((EXTENSION, ("patient", "youngest", "youngest_percent")), ("", ("planted", "planted", "idle_pj"))):
             said = subprocess.run([sys.executable, "-c", text], cwd=TREE / "scripts", env={**os.environ, "HARTZONE_WITH": str(folder)},
                                   capture_output=True, text=True, check=True).stdout
@@ -113,10 +113,18 @@ class Extension(unittest.TestCase):
     def test_a_bad_line_is_named(self):
         bad = SCRATCH / "bad"
         bad.mkdir()
-        (bad / "gc_policies.def").write_text('HZ_GC_POLICY(Upper, "no")\n', encoding="utf-8")
+        (bad / "device_keys.yaml").write_text("words:\n  gc:\n    Upper: no\n", encoding="utf-8")
         said = called(TREE, "cmake", "-S", TREE, "--preset", "firmware", "-B", SCRATCH / "bad-build", f"-DHZ_WITH={bad}", check=False)
         self.assertNotEqual(said.returncode, 0)
-        self.assertIn("gc_policies.def: a line is HZ_GC_POLICY(name,", " ".join(said.stderr.split()))
+        self.assertIn("device_keys.yaml:3: gc.Upper: is no word: write small letters, digits and dashes", said.stderr)
+
+    def test_a_list_of_earlier_versions_is_refused(self):
+        old = SCRATCH / "old"
+        old.mkdir()
+        (old / "device_fields.def").write_text("HZ_FIELD(uint32_t, one, , one, one, COUNT, 0, 1, 0, FREE, \"\")\n", encoding="utf-8")
+        said = called(TREE, "cmake", "-S", TREE, "--preset", "firmware", "-B", SCRATCH / "old-build", f"-DHZ_WITH={old}", check=False)
+        self.assertNotEqual(said.returncode, 0)
+        self.assertIn("keys and policies are in device_keys.yaml now (docs/extend.md)", " ".join(said.stderr.split()))
 
     def test_a_folder_that_is_not_there_is_refused(self):
         said = called(TREE, "./hartzone", "build", "--with", SCRATCH / "nowhere", check=False)

@@ -201,8 +201,8 @@ class EveryTime(unittest.TestCase):
     def test_each_time_and_rate_of_a_device_is_in_one(self):
         for field in schema.device_fields():
             key = f"{field['section']}.{field['key']}".lstrip(".")
-            is_time = field["unit"] in ("NS", "PAGE_NS") or key.endswith("_per_s") or \
-                (field["section"] == "clock" and not field["unit"].startswith("CHOICE"))
+            is_time = field["type"] in ("duration", "durations") or key.endswith("_per_s") or \
+                (field["section"] == "clock" and field["type"] != "word")
             with self.subTest(key=key):
                 self.assertEqual((key in keys()) + (key in costs.NO_TIMES), int(is_time))
                 if key.endswith("_per_s"):
