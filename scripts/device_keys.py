@@ -376,6 +376,8 @@ def read_key(schema: Schema, path: str, at: Node) -> Key:
     bits = int(parts["bits"].among(("8", "32", "64"), "bits") if "bits" in parts else "32")
     least, most, default = read_values(schema, at, parts, kind, words, choices, bits)
     items, length = read_items(schema, at, parts, kind)
+    if "fault" in parts and least.value:
+        raise parts["fault"].error("a fault that is left out is 0: begin its range there")
     usual = unit_name(path.rpartition(".")[2], kind)
     echo = parts["echo"].text() if "echo" in parts else usual
     return Key(path, at, help_text, kind, words, choices, least, most, default, items, length, bits, flag(at, parts, "image", "shape"),

@@ -29,7 +29,7 @@ _hartzone() {
 		"run --device") files=devices ;;
 		"run --workers") files=0 ;;
 		"run --clock") words='virtual real' ;;
-		"run --vclock") files=0 ;;
+		"run --vclock") words='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"run --image") files=1 ;;
 		"run --seed") files=0 ;;
 		"run --firmware") files=1 ;;
@@ -38,7 +38,7 @@ _hartzone() {
 		"info --device") files=devices ;;
 		"info --workers") files=0 ;;
 		"info --clock") words='virtual real' ;;
-		"info --vclock") files=0 ;;
+		"info --vclock") words='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"info --image") files=1 ;;
 		"info --seed") files=0 ;;
 		"info --firmware") files=1 ;;
@@ -76,7 +76,7 @@ _hartzone() {
 		"nvme --device") files=devices ;;
 		"nvme --workers") files=0 ;;
 		"nvme --clock") words='virtual real' ;;
-		"nvme --vclock") files=0 ;;
+		"nvme --vclock") words='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"nvme --image") files=1 ;;
 		"nvme --seed") files=0 ;;
 		"nvme --firmware") files=1 ;;
@@ -85,7 +85,7 @@ _hartzone() {
 		"serve --device") files=devices ;;
 		"serve --workers") files=0 ;;
 		"serve --clock") words='virtual real' ;;
-		"serve --vclock") files=0 ;;
+		"serve --vclock") words='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"serve --image") files=1 ;;
 		"serve --seed") files=0 ;;
 		"serve --firmware") files=1 ;;
@@ -102,7 +102,7 @@ _hartzone() {
 		"fio --device") files=devices ;;
 		"fio --workers") files=0 ;;
 		"fio --clock") words='virtual real' ;;
-		"fio --vclock") files=0 ;;
+		"fio --vclock") words='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"fio --image") files=1 ;;
 		"fio --seed") files=0 ;;
 		"fio --firmware") files=1 ;;
@@ -111,7 +111,7 @@ _hartzone() {
 		"files --device") files=devices ;;
 		"files --workers") files=0 ;;
 		"files --clock") words='virtual real' ;;
-		"files --vclock") files=0 ;;
+		"files --vclock") words='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"files --image") files=1 ;;
 		"files --seed") files=0 ;;
 		"files --firmware") files=1 ;;
@@ -131,7 +131,7 @@ _hartzone() {
 		"rocksdb --device") files=devices ;;
 		"rocksdb --workers") files=0 ;;
 		"rocksdb --clock") words='virtual real' ;;
-		"rocksdb --vclock") files=0 ;;
+		"rocksdb --vclock") words='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"rocksdb --image") files=1 ;;
 		"rocksdb --seed") files=0 ;;
 		"rocksdb --firmware") files=1 ;;
@@ -148,7 +148,7 @@ _hartzone() {
 		"sqlite --device") files=devices ;;
 		"sqlite --workers") files=0 ;;
 		"sqlite --clock") words='virtual real' ;;
-		"sqlite --vclock") files=0 ;;
+		"sqlite --vclock") words='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"sqlite --image") files=1 ;;
 		"sqlite --seed") files=0 ;;
 		"sqlite --firmware") files=1 ;;
@@ -232,5 +232,6 @@ _hartzone() {
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; [ -z "$files" ] || compgen -f -- "$cur")
 	[ -z "$files" ] || compopt -o filenames
+	[[ $words != *= ]] || compopt -o nospace
 }
 complete -F _hartzone hartzone ./hartzone

@@ -30,7 +30,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"run --device") files=devices ;;
 		"run --workers") files=0 ;;
 		"run --clock") choices='virtual real' ;;
-		"run --vclock") files=0 ;;
+		"run --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"run --image") files=1 ;;
 		"run --seed") files=0 ;;
 		"run --firmware") files=1 ;;
@@ -39,7 +39,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"info --device") files=devices ;;
 		"info --workers") files=0 ;;
 		"info --clock") choices='virtual real' ;;
-		"info --vclock") files=0 ;;
+		"info --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"info --image") files=1 ;;
 		"info --seed") files=0 ;;
 		"info --firmware") files=1 ;;
@@ -77,7 +77,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"nvme --device") files=devices ;;
 		"nvme --workers") files=0 ;;
 		"nvme --clock") choices='virtual real' ;;
-		"nvme --vclock") files=0 ;;
+		"nvme --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"nvme --image") files=1 ;;
 		"nvme --seed") files=0 ;;
 		"nvme --firmware") files=1 ;;
@@ -86,7 +86,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"serve --device") files=devices ;;
 		"serve --workers") files=0 ;;
 		"serve --clock") choices='virtual real' ;;
-		"serve --vclock") files=0 ;;
+		"serve --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"serve --image") files=1 ;;
 		"serve --seed") files=0 ;;
 		"serve --firmware") files=1 ;;
@@ -103,7 +103,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"fio --device") files=devices ;;
 		"fio --workers") files=0 ;;
 		"fio --clock") choices='virtual real' ;;
-		"fio --vclock") files=0 ;;
+		"fio --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"fio --image") files=1 ;;
 		"fio --seed") files=0 ;;
 		"fio --firmware") files=1 ;;
@@ -112,7 +112,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"files --device") files=devices ;;
 		"files --workers") files=0 ;;
 		"files --clock") choices='virtual real' ;;
-		"files --vclock") files=0 ;;
+		"files --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"files --image") files=1 ;;
 		"files --seed") files=0 ;;
 		"files --firmware") files=1 ;;
@@ -132,7 +132,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"rocksdb --device") files=devices ;;
 		"rocksdb --workers") files=0 ;;
 		"rocksdb --clock") choices='virtual real' ;;
-		"rocksdb --vclock") files=0 ;;
+		"rocksdb --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"rocksdb --image") files=1 ;;
 		"rocksdb --seed") files=0 ;;
 		"rocksdb --firmware") files=1 ;;
@@ -149,7 +149,7 @@ case "$command ${words[CURRENT - 1]}" in
 		"sqlite --device") files=devices ;;
 		"sqlite --workers") files=0 ;;
 		"sqlite --clock") choices='virtual real' ;;
-		"sqlite --vclock") files=0 ;;
+		"sqlite --vclock") choices='preset= mhz= insn= local= remote= far= memory= occupancy= wake= pause= ipi= data= reads= cluster= cache_bytes= cache_ways= load= store= mul= div= branch= csr= store_buffer= clean= busy= dispatch= arbiter= loop_exit= lr= pause_multiple= div_bit= l2_bytes= l2_ways= l2=' ;;
 		"sqlite --image") files=1 ;;
 		"sqlite --seed") files=0 ;;
 		"sqlite --firmware") files=1 ;;
@@ -199,7 +199,7 @@ case $files in
 esac
 if [[ -n $choices ]]; then
 	names=(${=choices})
-	compadd -a names
+	if [[ $choices == *= ]]; then compadd -S '' -a names; else compadd -a names; fi
 	return
 fi
 case $command in

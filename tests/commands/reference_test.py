@@ -46,6 +46,7 @@ class Reference(unittest.TestCase):
         self.assertLessEqual({"zms", "zufs"}, completed("./hartzone", "run", "--device", "z"))
         self.assertEqual(completed("./hartzone", "run", "--image", "READ"), {"README.md"})
         self.assertEqual(completed("./hartzone", "run", "--threads", ""), set())
+        self.assertEqual(completed("./hartzone", "run", "--vclock", "l2"), {"l2=", "l2_bytes=", "l2_ways="})
 
     def test_commands_of_a_tree_are_offered_there_only(self):
         self.assertNotIn("study", completed("hartzone", "", folder="/"))

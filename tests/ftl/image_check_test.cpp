@@ -1,9 +1,11 @@
 // The offline check on images that were used, damaged, or never were images.
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
+#include "device_fields.h"
 #include "image/image_check.hpp"
 #include "session/machine/error.hpp"
 #include "units_model.hpp"
@@ -78,6 +80,34 @@ TEST(ImageCheck, AUsedImageIsSoundAndToldZoneByZone)
 	const hz::ImageReport report = image.check(other);
 	EXPECT_EQ(report.verdict, hz::Verdict::damaged);
 	EXPECT_NE(report.why.find("made for zones 6, but the device config says 5"), std::string::npos) << report.why;
+}
+
+// A run injects them, not the image.
+TEST(ImageCheck, FaultsOfADeviceAreLeftOut)
+{
+	const std::pair<uint32_t hz_device_config::*, uint32_t> faults[] = {
+		{&hz_device_config::program_fail_ppb, HZ_BILLION},
+		{&hz_device_config::erase_fail_ppb, HZ_BILLION},
+		{&hz_device_config::read_fail_ppb, HZ_BILLION},
+		{&hz_device_config::read_retry_ppb, HZ_BILLION},
+		{&hz_device_config::fail_program_at, 1},
+		{&hz_device_config::fail_erase_at, 1},
+		{&hz_device_config::fail_read_at, 1},
+		{&hz_device_config::failed_die, 1},
+		{&hz_device_config::ecc_bits, 1},
+	};
+	EXPECT_EQ(std::ssize(faults), (std::count_if(std::begin(hz_device_fields), std::end(hz_device_fields),
+						     [](const hz_field &field) { return field.fault; })));
+	for (const auto &[member, value] : faults) {
+		Image image;
+		ASSERT_EQ(image.rig.come_to_rest(), 0);
+		hz_device_config faulty = image.rig.cfg;
+		faulty.*member = value;
+		faulty.rber_base = UINT32_MAX;
+		const hz::ImageReport report = image.check(faulty);
+		EXPECT_EQ(report.verdict, hz::Verdict::sound) << report.why;
+		EXPECT_EQ(report.lost_sectors, 0u);
+	}
 }
 
 TEST(ImageCheck, LostSectorsAreListed)

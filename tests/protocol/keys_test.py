@@ -103,6 +103,7 @@ WRONG = {
     "an image with a part of a record": ("    member: slc.read_ns", "    image: shape\n    member: slc.read_ns", 26, "timing.slc.read: image keeps neither lists nor parts of records"),
     "a missing limit": ("  MAX_NS: 1 s\n", "", 25, "timing.slc.read: there is no limit MAX_NS: add it to `limits`"),
     "an unknown place of extensions": ("extensions: wear", "extensions: waer", 12, "gc.extensions: word 'waer' is unknown: wear is meant?"),
+    "a fault that cannot be left out": ("    default: 2\n", "    default: 2\n    fault: true\n", 21, "geometry.channels: a fault that is left out is 0: begin its range there"),
     "no YAML": ("help: which is", "help: [which is", 33, "this is no YAML"),
     "a list of values": ("help: bytes of a page", "help: [bytes, of a page]", 22, "geometry.page_bytes: is a list or a section: write one value"),
 }
