@@ -146,16 +146,19 @@ static void collect_start(struct lt_event *event)
 	collect_next(gc->worker);
 }
 
-/* Erased zones are short, also with those that are about to be erased. */
-static bool is_short(const struct ftl *ftl)
+/* Erased zones are short, also with those that are about to be erased. While a victim of its own leaves, a collector begins the next one
+ * only if zones will be short after that, too: the sooner it begins, the more there is to copy. */
+static bool is_short(const struct ftl *ftl, const struct conv_gc *gc)
 {
-	return lt_load(&ftl->conventional->free) + lt_load(&ftl->conventional->leaving) < ftl->cfg->conventional_gc_low;
+	uint64_t coming = lt_load(&ftl->conventional->leaving) + (gc->leaving ? 1 : 0);
+
+	return lt_load(&ftl->conventional->free) + coming < ftl->cfg->conventional_gc_low;
 }
 
 /* The worker is one of the collector's. */
 static void kick(struct ftl *ftl, struct conv_gc *gc, struct ftl_worker *worker)
 {
-	if (!is_short(ftl))
+	if (lt_load(&ftl->conventional->free) + lt_load(&ftl->conventional->leaving) >= ftl->cfg->conventional_gc_low)
 		return;
 	lt_store(&gc->wanted, 1);
 	if (!lt_cas(&gc->busy, 0, 1))
@@ -460,7 +463,7 @@ static void collect_next(struct ftl_worker *self)
 		struct zone *victim = NULL;
 
 		lt_store(&gc->wanted, 0);
-		if (is_short(self->ftl) && !lt_load(&conv->losses))
+		if (is_short(self->ftl, gc) && !lt_load(&conv->losses))
 			victim = take_victim(self->ftl, gc, !conv_free_for_host(conv), &hope);
 		if (victim) {
 			collect(self, victim);
