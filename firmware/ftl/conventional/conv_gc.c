@@ -220,14 +220,17 @@ static void was_reset(struct ftl_request *req)
 	has_left(self);
 }
 
-/* If that fails, the old data stay: the flush fails if a zone fails during it, but does not see an earlier failure. */
+/* If that fails, the old data stay: the flush fails if a zone fails during it, but does not see an earlier failure. What lost copies have
+ * made valid again may have been replaced during the flush: the zone is collected once more. */
 static void was_flushed(struct ftl_request *req)
 {
 	struct ftl_worker *self = collector_of(req);
 	struct conv_gc *gc = gc_of(self);
+	const struct place_zone *places = gc->leaving->places;
+	bool misses = req->status || conv_may_miss(self->ftl->conventional);
 
-	if (req->status || lt_load(&gc->leaving->places->valid) || conv_may_miss(self->ftl->conventional)) {
-		lt_store(&backing_of(gc->leaving)->state, BACKING_LOST);
+	if (misses || lt_load(&places->valid) || lt_load(&places->returned)) {
+		lt_store(&backing_of(gc->leaving)->state, misses ? BACKING_LOST : BACKING_SEALED);
 		has_left(self);
 		return;
 	}
@@ -263,26 +266,14 @@ static void collect_fails(struct ftl_worker *self, enum backing_state victim_sta
 	give_promise_back(self->ftl, gc);
 }
 
-/* The collector's write frontier found no zone. */
-static void copies_fail(struct ftl_worker *self)
-{
-	struct conv_gc *gc = gc_of(self);
-
-	collect_fails(self, BACKING_SEALED);
-	if (gc->leaving)
-		return;
-	lt_store(&gc->busy, 0);
-	if (conv_gc_quiet(self->ftl))
-		conv_despair(self->ftl);
-}
-
 static void was_copied(struct ftl_request *req)
 {
 	struct ftl_worker *self = collector_of(req);
 	struct conv_gc *gc = gc_of(self);
 
-	if (req->status) {
-		copies_fail(self);
+	if (req->status) { /* its write frontier found no zone, or the zone there failed */
+		collect_fails(self, BACKING_SEALED);
+		collect_next(self);
 		return;
 	}
 	self->counters.conventional_gc_sectors += gc->count;
@@ -416,6 +407,7 @@ static void collect(struct ftl_worker *self, struct zone *victim)
 {
 	struct conv_gc *gc = gc_of(self);
 
+	lt_store(&victim->places->returned, 0);
 	gc->victim = victim;
 	gc->copied = false;
 	gc->position = gc->moved = 0;
@@ -441,14 +433,36 @@ static bool claim_victim(struct ftl *ftl, struct conv_gc *gc, struct zone *victi
 	return mine;
 }
 
-static struct zone *take_victim(struct ftl *ftl, struct conv_gc *gc, bool urgent, bool *hope)
+static struct zone *take_victim(struct ftl *ftl, struct conv_gc *gc, bool urgent)
 {
 	struct zone *victim;
+	bool hope;
 
 	do
-		victim = conv_victim(ftl, gc, urgent, hope);
+		victim = conv_victim(ftl, gc, urgent, &hope);
 	while (victim && !claim_victim(ftl, gc, victim));
 	return victim;
+}
+
+/* A collector has ended. Writes that wait fail if none is at work, none finds a victim, and no zone may become one. What fits depends on a
+ * collector's open zone, so each has a look. */
+static void give_up(struct ftl *ftl)
+{
+	struct conventional *conv = ftl->conventional;
+
+	if (!conv_gc_quiet(ftl) || conv_free_for_host(conv))
+		return;
+	for (uint32_t i = 0; i < ftl->cfg->conventional_collectors; i++) {
+		bool hope;
+
+		if (conv_victim(ftl, &conv->gc[i], true, &hope)) {
+			kick(ftl, &conv->gc[i], &ftl->workers[i]);
+			return;
+		}
+		if (hope)
+			return;
+	}
+	conv_despair(ftl);
 }
 
 /* `busy` is ours, and there is no victim: continue while erased zones are short, and look again when the zone before has left. A later
@@ -459,21 +473,19 @@ static void collect_next(struct ftl_worker *self)
 	struct conv_gc *gc = gc_of(self);
 
 	do {
-		bool hope = false;
 		struct zone *victim = NULL;
 
 		lt_store(&gc->wanted, 0);
 		if (is_short(self->ftl, gc) && !lt_load(&conv->losses))
-			victim = take_victim(self->ftl, gc, !conv_free_for_host(conv), &hope);
+			victim = take_victim(self->ftl, gc, !conv_free_for_host(conv));
 		if (victim) {
 			collect(self, victim);
 			return;
 		}
 		if (gc->leaving)
 			return;
-		lt_store(&gc->busy, 0);
-		if (!conv_free_for_host(conv) && !hope && conv_gc_quiet(self->ftl))
-			conv_despair(self->ftl);
+		lt_swap(&gc->busy, 0); /* before the look at the others: the last one sees that all are quiet */
+		give_up(self->ftl);
 	} while (lt_load(&gc->wanted) && lt_cas(&gc->busy, 0, 1));
 }
 

@@ -89,7 +89,7 @@ static bool resume_next(struct conventional *conv)
 
 void conv_retry_all(struct ftl *ftl)
 {
-	while (ftl->shape.backing_zones && resume_next(ftl->conventional)) {}
+	for (uint32_t i = 0; i < PLACE_FRONTIERS && ftl->shape.backing_zones && resume_next(ftl->conventional); i++) {}
 }
 
 void conv_retry(struct ftl *ftl)
@@ -103,15 +103,19 @@ void conv_retry(struct ftl *ftl)
 
 void conv_despair(struct ftl *ftl)
 {
-	struct io_queue waiting = take_next(ftl->conventional);
+	struct io_queue waiting[PLACE_FRONTIERS];
 	struct ftl_request *req;
+	struct lt_lock_node node;
 
-	while ((req = io_pop(&waiting))) {
-		lt_logical_wait_ended(req);
-		io_complete(req, NVME_WRITE_FAULT);
-		if (!waiting.head)
-			waiting = take_next(ftl->conventional);
-	}
+	lt_lock_acquire(&ftl->conventional->lock, &node);
+	for (uint32_t i = 0; i < PLACE_FRONTIERS; i++)
+		waiting[i] = next_in_line(ftl->conventional);
+	lt_lock_release(&ftl->conventional->lock, &node);
+	for (uint32_t i = 0; i < PLACE_FRONTIERS; i++)
+		while ((req = io_pop(&waiting[i]))) {
+			lt_logical_wait_ended(req);
+			io_complete(req, NVME_WRITE_FAULT);
+		}
 }
 
 /* Data in a backing zone: they get places when they land, and a full or lost zone leaves its frontier. */
@@ -225,6 +229,7 @@ static void originals_return(struct ftl_worker *self, struct zone *zone)
 		if (lba == UINT32_MAX)
 			continue;
 		from = buffer_origins(zone)[zone_slot(zone, offset)];
+		lt_store(&zone_of_place(ftl, from)->places->returned, 1);
 		places_mark_valid(zone_of_place(ftl, from), place_offset(ftl, from), 1);
 		if (!l2p_conv_move(self, lba, to, from, &unused))
 			place_invalidate(ftl, from, UINT64_MAX);

@@ -122,7 +122,8 @@ static inline bool conv_may_miss(const struct conventional *conv) { return lt_lo
  * outside conventional.lock. */
 static inline uint64_t conv_free_for_host(const struct conventional *conv)
 {
-	uint64_t promised = lt_load(&conv->promised), kept = promised ? promised : 1, free = lt_load(&conv->free);
+	uint64_t free = lt_load(&conv->free); /* first: a promise that is kept meanwhile must not hide a zone */
+	uint64_t promised = lt_load(&conv->promised), kept = promised ? promised : 1;
 
 	return free > kept ? free - kept : 0;
 }
@@ -140,7 +141,7 @@ uint32_t conv_take_erased(struct ftl *ftl);
 void conv_wait(struct conventional *conv, uint32_t frontier, struct ftl_request *req);
 /* Lock held: the writes parked there. */
 struct io_queue conv_take_waiting(struct conventional *conv, uint32_t frontier);
-/* Retry the writes of as many frontiers as there are erased zones for; … of all. No lock held. */
+/* Retry the writes of as many frontiers as there are erased zones for; … of all that wait now. No lock held. */
 void conv_retry(struct ftl *ftl);
 void conv_retry_all(struct ftl *ftl);
 /* Fail writes parked for a zone if nothing can be collected and nothing under way would change that. No lock held. */

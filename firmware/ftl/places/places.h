@@ -24,6 +24,7 @@ struct place_zone {
 	lt_word valid;          /* valid places */
 	lt_word durable;        /* leading sectors that outlast a power cut; the map in flash has no others */
 	lt_word reset_sequence; /* sequence number at its last reset */
+	lt_word returned;       /* since its collection began, lost copies have made one of them valid again */
 	lt_word *bits;          /* by offset / PLACE_BITS: validity below, number of resets above */
 	uint32_t *replaced_by;  /* by write frontier: its newest place that has replaced one of these since the erase, PLACE_NONE: none. The
 				 * whole NULL: unknown, with a map in flash, which finds out late, or where a frontier's zones may become
