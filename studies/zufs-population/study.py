@@ -12,6 +12,7 @@ from common.sweep import Point  # noqa: E402
 
 NAME = "zufs-population"
 SMALL_FILES, LARGE_MIB, REREAD, LAST = 24, 1, 12, 5 # of an iteration: files of 128 KiB, a large one, reads; iterations that are measured
+LEAST = 4  # an iteration alone needs 3.4 % of the space
 USE = ((0, 3), (0.5, 27), (0.95, 70), (1, 86)) # the paper's phones: part of them, and the percentage of the space that at most that part uses
 KINDS = {"read": ("read",), "write": ("write", "durable write")}
 OFTEN, SEVERE = 0.4, 0.8
@@ -36,7 +37,7 @@ def drawn(args, seed):
     """(use in percent, iterations) of each device. Uses are spread evenly over the distribution, ages are drawn."""
     draw = random.Random(seed)
     written = args.superblocks * cufs.SUPERBLOCK_MIB * args.fills / (SMALL_FILES / 8 + LARGE_MIB)
-    return [(round(use_of((i + 0.5) / args.devices)), max(LAST, round(draw.random() * written))) for i in range(args.devices)]
+    return [(max(LEAST, round(use_of((i + 0.5) / args.devices))), max(LAST, round(draw.random() * written))) for i in range(args.devices)]
 
 
 def points(args):
