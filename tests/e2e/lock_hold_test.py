@@ -29,6 +29,7 @@ threads: 12
 common: {read_ratio: 1, pattern: random, block: 256 KiB, queue_depth: 16, total_ops: 300}
 """
 SECTIONS = 65  # under one hold of kind `combine`: the holder's own, and those of 64 others
+MOVES = 2 * 69  # ns for each of these: what its hart asks for comes in a line, and the answer goes in one (`far` of the preset rocket)
 OVERWRITE = """mapping: direct
 seed: 5
 threads: 6
@@ -203,7 +204,7 @@ class LockHold(unittest.TestCase):
         """As many as it may where all workers wait, since those whose section was run come back at once."""
         single, combined = (longest_holds(UNWRITTEN.replace("default: ticket", f"default: ticket, l2p: {kind}"), "class", LOOKUPS)[1]["l2p"]
                             for kind in ("mcs", "combine"))
-        self.assertLessEqual(combined, SECTIONS * single)
+        self.assertLessEqual(combined, SECTIONS * (single + MOVES))
         self.assertGreater(combined, SECTIONS / 2 * single)
         self.assertLessEqual(combined, MOST["l2p"])
 
