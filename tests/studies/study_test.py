@@ -399,11 +399,11 @@ class LockScaling(unittest.TestCase):
                 self.assertTrue(float(low) <= float(times) <= float(high))
                 self.assertTrue((1 - near) * float(low) <= twelve["kiops"] / one["kiops"] <= (1 + near) * float(high), (case, one["kiops"], twelve["kiops"]))
                 if case == "writes-overwrite":
-                    backing, = (c for c in twelve["ledger"]["logical"] if c["class"] == "backing")
                     writes, = (r for r in twelve["ledger"]["requests"] if (r["kind"], r["slice"]) == ("write", "all"))
-                    self.assertGreater(backing["contended"], 1000)
-                    self.assertGreater(writes["logical"], 0.5 * writes["cycles"], "writes wait for an erased superblock")
-                    self.assertGreater(twelve["busy"]["worker"], 2 * (1 - twelve["time"]["idle"]), "one worker collects for all")
+                    self.assertGreater(float(low), 9)
+                    self.assertLess(writes["logical"], 0.3 * writes["cycles"], "writes wait for an erased superblock")
+                    self.assertGreater(twelve["time"]["work"], 0.75)
+                    self.assertLess(twelve["busy"]["worker"], 1.25 * (1 - twelve["time"]["idle"]), "one worker collects for all")
                 else:
                     self.assertGreater(float(low), 10) # of five seeds; half a run with one of them is compared above
 
