@@ -84,8 +84,8 @@ grep "({KEYS} of {KEYS} found)" /tmp/bench || exit 8
 
 
 def device(kind, zones):
-    """The flash of configs/devices/zms.yaml in superblocks of 6 MiB: so many sequential zones, and some conventional ones for F2FS's
-    metadata; or all of them a block device. Data are kept."""
+    """The flash of configs/devices/zms.yaml, in superblocks of 6 MiB. The device has that many sequential zones and some conventional ones,
+    for the metadata of F2FS, or it is a block device of the same size. Data are kept."""
     zoned = runs.merged(zms.device(zones + CONVENTIONAL - 1, SLC), {"name": f"linux-{kind}", "conventional": {"zones": CONVENTIONAL}})
     return zoned if kind == ZONED else block.of(zoned, zones + CONVENTIONAL, zms.CONVENTIONAL_SPARE)
 

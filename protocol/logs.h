@@ -77,7 +77,7 @@ struct hz_log_ftl {
 	uint64_t refreshed_reads, refreshed_age, refreshed_wear, refreshed_sectors, refresh_failures;
 	/* Conventional zones */
 	uint64_t conventional_gc_runs, conventional_gc_sectors; /* backing superblocks collected; sectors moved */
-	uint64_t conventional_stalls, conventional_stall_ns;    /* writes that waited for an erased backing superblock */
+	uint64_t conventional_stalls, conventional_stall_ns;    /* waits of writes for an erased backing superblock */
 	uint64_t deallocated_sectors;                           /* conventional sectors removed from the map by deallocations */
 	uint64_t copied_sectors;                                /* by Copy, inside the device */
 	/* Sequential zones: sectors written in place; such writes refused by the budget; zones moved with their updates; updated sectors

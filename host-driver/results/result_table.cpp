@@ -137,7 +137,7 @@ std::string collector_line(const json &r)
 {
 	if (!count(r["ftl"]["conventional_gc_runs"]))
 		return "";
-	return print("collector: %llu backing superblocks, %.1f MiB moved, %llu writes waited\n",
+	return print("collector: %llu backing superblocks, %.1f MiB moved; writes waited %llu times for an erased one\n",
 		     (unsigned long long)count(r["ftl"]["conventional_gc_runs"]),
 		     r["ftl"]["conventional_gc_bytes"].get<double>() / (1 << 20),
 		     (unsigned long long)count(r["ftl"]["conventional_stalls"]));

@@ -128,7 +128,7 @@ def draw(measured):
 
 
 def facts(args):
-    return {"device": "legacy, conzone-paper", "zones": ZONES, "spares": SPARES, "volume_mib": args.volume}
+    return {"device": "legacy", "zones": ZONES, "spares": SPARES, "volume_mib": args.volume}
 
 
 if __name__ == "__main__":

@@ -98,3 +98,34 @@ TEST(ConventionalFaults, AWornSpaceEndsReadOnlyAndKeepsItsData)
 	ASSERT_TRUE(rig.boot());
 	driver.check_recovered();
 }
+
+// Programs fail until there is no superblock to move to: a zone is lost with copies in its buffer, and the map has the originals again.
+// What the host had not flushed may be lost, too.
+TEST(ConventionalFaults, CopiesOfALostZoneGiveWayToTheirOriginals)
+{
+	uint32_t returned = 0;
+	for (uint32_t seed = 1; seed <= 60; seed++) {
+		SCOPED_TRACE(seed);
+		hz_device_config cfg = three_zones();
+		cfg.program_fail_ppb = 10000000;
+		cfg.seed = seed;
+		cfg.spare_superblocks = 0;
+		Rig rig(cfg);
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		ConventionalDriver driver(rig, seed);
+		driver.writes_may_fail = true;
+		for (int i = 0; i < 300 && !driver.refused; i++) {
+			driver.run_batch({w(driver.pick_place(), 20)});
+			if (i % 5 == 0)
+				driver.run_batch({flush_op});
+			ASSERT_FALSE(HasFailure());
+			returned += rig_zones_with_returned_copies(rig.ftl);
+		}
+		EXPECT_TRUE(driver.refused);
+		EXPECT_EQ(rig.check(), "");
+		ASSERT_TRUE(rig.boot()) << rig.error;
+		driver.check_recovered();
+		ASSERT_FALSE(HasFailure());
+	}
+	EXPECT_GT(returned, 0u);
+}

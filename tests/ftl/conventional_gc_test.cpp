@@ -199,3 +199,65 @@ TEST(ConventionalGc, FlushesNothingElse)
 		EXPECT_EQ(r.check(), "");
 	}
 }
+
+// A power cut may leave no erased zone, the victim not yet erased, and the open zone with room for its rest to another worker's collector.
+TEST(ConventionalGc, AWorkerWhoseCollectorHasNoRoomIsServedByAnother)
+{
+	hz_device_config cfg = conventional_config(true);
+	cfg.zones = cfg.conventional_zones = 3;
+	cfg.conventional_streams = 1;
+	cfg.conventional_gc_low = 2;
+	cfg.conventional_spare = 4;
+	use_collectors(cfg, 2);
+	uint32_t without_erased = 0;
+	bool more = true;
+	for (nand_policy policy{.power_cut_op = 1, .cut_before = 1}; more; policy.power_cut_op += 2) {
+		const unsigned later = policy.power_cut_op / 2 % 2;
+		SCOPED_TRACE(policy.power_cut_op);
+		Rig r(cfg);
+		std::mt19937 dice(static_cast<uint32_t>(policy.power_cut_op));
+		ASSERT_TRUE(r.boot()) << r.error;
+		const uint32_t sectors = static_cast<uint32_t>(r.shape.namespace_sectors);
+		auto write = [&r](unsigned worker, uint64_t lba, uint32_t count) {
+			Request req(FTL_WRITE, lba, count);
+			r.submit(req, worker);
+			lt_host_run_until_idle();
+			return req.done ? req.status() : UINT16_MAX;
+		};
+		for (uint32_t lba = 0; lba < sectors; lba += 48)
+			ASSERT_EQ(write(0, lba, 48), 0);
+		ASSERT_TRUE(r.boot(policy)) << r.error;
+		for (more = false; !lt_load(&r.media.off) && r.counters().conventional_gc_runs < 30;)
+			write(dice() % 2, dice() % (sectors - 8), 8);
+		more = lt_load(&r.media.off);
+		ASSERT_TRUE(r.boot()) << r.error;
+		without_erased += !rig_erased_zones(r.ftl);
+		for (uint32_t lba = 0; lba < 2 * sectors; lba += 8)
+			ASSERT_EQ(write(later, lba % sectors, 8), 0) << lba;
+		ASSERT_EQ(r.check(), "");
+	}
+	EXPECT_GT(without_erased, 0u);
+}
+
+// What lost copies made valid again may have been replaced during the victim's flush, by sectors that are volatile still.
+TEST(ConventionalGc, AZoneToWhichLostCopiesReturnIsCollectedAgain)
+{
+	hz_device_config cfg = conventional_config(true);
+	cfg.conventional_streams = 1;
+	Rig r(cfg);
+	ASSERT_TRUE(r.boot()) << r.error;
+	ConventionalDriver driver(r, 1);
+	driver.fill();
+	const uint64_t runs = r.counters().conventional_gc_runs, resets = rig_backing_resets(r.ftl);
+	for (bool returned = false; !returned;) {
+		Request write(FTL_WRITE, driver.roll(driver.sector_count() - 8), 8);
+		r.submit(write);
+		while (!write.done) {
+			lt_host_run_until(clock_now_ns() + 1000);
+			returned = returned || rig_return_copy(r.ftl);
+		}
+	}
+	lt_host_run_until_idle();
+	EXPECT_EQ(r.counters().conventional_gc_runs - runs, rig_backing_resets(r.ftl) - resets + 1);
+	EXPECT_EQ(r.check(), "");
+}

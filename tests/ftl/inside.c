@@ -299,6 +299,26 @@ uint64_t rig_backing_resets(struct ftl *ftl) { return lt_load(&ftl->places->rese
 
 uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba) { return l2p_conv_peek(ftl, lba); }
 
+uint64_t rig_erased_zones(const struct ftl *ftl) { return lt_load(&ftl->conventional->free); }
+
+bool rig_return_copy(struct ftl *ftl)
+{
+	struct zone *zone = ftl->conventional->gc->leaving;
+
+	if (zone)
+		lt_store(&zone->places->returned, 1);
+	return zone;
+}
+
+uint32_t rig_zones_with_returned_copies(const struct ftl *ftl)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < ftl->shape.backing_zones; i++)
+		count += (uint32_t)lt_load(&ftl->places->zone[i].returned);
+	return count;
+}
+
 uint32_t rig_conventional_hint(struct ftl *ftl, uint64_t lba) { return l2p_conv_hint(ftl, lba); }
 
 void rig_lose_table(struct ftl *ftl) { lt_store(&ftl->table->lost, 1); }

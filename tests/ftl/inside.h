@@ -82,6 +82,12 @@ void rig_wait_after_look_ups(struct ftl *ftl, struct lt_lock *gate);
 uint64_t rig_backing_resets(struct ftl *ftl);
 /* Place of a conventional sector by the map. Harts idle. */
 uint32_t rig_conventional_place(struct ftl *ftl, uint64_t lba);
+/* Erased backing zones. */
+uint64_t rig_erased_zones(const struct ftl *ftl);
+/* As if lost copies had made a place of the zone valid again that the first collector is about to erase. False: there is none. */
+bool rig_return_copy(struct ftl *ftl);
+/* Backing zones to which lost copies have returned since their last collection began. */
+uint32_t rig_zones_with_returned_copies(const struct ftl *ftl);
 /* The same as a write asks for it that chooses its stream: any time, the map's lock not held. */
 uint32_t rig_conventional_hint(struct ftl *ftl, uint64_t lba);
 /* Backing zones that are partly written and that no write frontier fills. Harts idle. */

@@ -90,7 +90,7 @@ const char *buffers_check(struct ftl *ftl);
 
 /* Clock frozen: the time is charged. A sector and the flags of its record count: the same once more, and they do not. */
 void parity_mix(uint8_t *into, uint16_t *flags, const uint8_t *sector, const struct hz_oob *record);
-/* Clock frozen. The parity of nothing: so many zero sectors, and records without flags. */
+/* Clears that many sectors of parity, and the flags of their records. The clock is frozen. */
 void parity_clear(uint8_t *const *memory, struct hz_oob *oob, uint32_t sectors);
 /* Record of a sector of a row's parity. offset: of the row in its zone, plus the sector's number in the parity. The row's units up to `end`
  * count. */

@@ -43,7 +43,11 @@ static struct gc_candidate conv_candidate(const struct ftl *ftl, uint32_t number
 				      .order = filled };
 }
 
-struct zone *conv_victim(struct ftl *ftl, const struct conv_gc *gc, bool urgent, bool *hope)
+/* The best sealed zone whose copies fit into the collector's open zone or, besides, an erased one; NULL: none. *hope: none now, but a zone
+ * that is being programmed may become one, or another collection ends. urgent: host writes wait, or soon will; otherwise, or while another
+ * collection is about to make room, only a gain of an eighth of a zone is worth the copies. So collections without a gain do not take
+ * erased zones from the host in turns. No lock held. */
+static struct zone *find_victim(struct ftl *ftl, const struct conv_gc *gc, bool urgent, bool *hope)
 {
 	struct conventional *conv = ftl->conventional;
 	gc_better_fn *better = gc_policies[ftl->cfg->conventional_gc];
@@ -146,19 +150,16 @@ static void collect_start(struct lt_event *event)
 	collect_next(gc->worker);
 }
 
-/* Erased zones are short, also with those that are about to be erased. While a victim of its own leaves, a collector begins the next one
- * only if zones will be short after that, too: the sooner it begins, the more there is to copy. */
-static bool is_short(const struct ftl *ftl, const struct conv_gc *gc)
+/* Fewer zones are erased, or about to be, than must be kept, with `more` in addition. */
+static bool is_short(const struct ftl *ftl, uint32_t more)
 {
-	uint64_t coming = lt_load(&ftl->conventional->leaving) + (gc->leaving ? 1 : 0);
-
-	return lt_load(&ftl->conventional->free) + coming < ftl->cfg->conventional_gc_low;
+	return lt_load(&ftl->conventional->free) + lt_load(&ftl->conventional->leaving) + more < ftl->cfg->conventional_gc_low;
 }
 
 /* The worker is one of the collector's. */
 static void kick(struct ftl *ftl, struct conv_gc *gc, struct ftl_worker *worker)
 {
-	if (lt_load(&ftl->conventional->free) + lt_load(&ftl->conventional->leaving) >= ftl->cfg->conventional_gc_low)
+	if (!is_short(ftl, 0))
 		return;
 	lt_store(&gc->wanted, 1);
 	if (!lt_cas(&gc->busy, 0, 1))
@@ -439,23 +440,23 @@ static struct zone *take_victim(struct ftl *ftl, struct conv_gc *gc, bool urgent
 	bool hope;
 
 	do
-		victim = conv_victim(ftl, gc, urgent, &hope);
+		victim = find_victim(ftl, gc, urgent, &hope);
 	while (victim && !claim_victim(ftl, gc, victim));
 	return victim;
 }
 
 /* A collector has ended. Writes that wait fail if none is at work, none finds a victim, and no zone may become one. What fits depends on a
- * collector's open zone, so each has a look. */
+ * collector's open zone, so each has a look. After losses none collects. */
 static void give_up(struct ftl *ftl)
 {
 	struct conventional *conv = ftl->conventional;
 
 	if (!conv_gc_quiet(ftl) || conv_free_for_host(conv))
 		return;
-	for (uint32_t i = 0; i < ftl->cfg->conventional_collectors; i++) {
+	for (uint32_t i = 0; i < ftl->cfg->conventional_collectors && !lt_load(&conv->losses); i++) {
 		bool hope;
 
-		if (conv_victim(ftl, &conv->gc[i], true, &hope)) {
+		if (find_victim(ftl, &conv->gc[i], true, &hope)) {
 			kick(ftl, &conv->gc[i], &ftl->workers[i]);
 			return;
 		}
@@ -466,7 +467,8 @@ static void give_up(struct ftl *ftl)
 }
 
 /* `busy` is ours, and there is no victim: continue while erased zones are short, and look again when the zone before has left. A later
- * request either finds it busy and sets `wanted`, or starts a new collection. */
+ * request either finds it busy and sets `wanted`, or starts a new collection. While a victim leaves, the next one begins only if zones will
+ * be short by one more: the sooner it begins, the more there is to copy. */
 static void collect_next(struct ftl_worker *self)
 {
 	struct conventional *conv = self->ftl->conventional;
@@ -476,7 +478,7 @@ static void collect_next(struct ftl_worker *self)
 		struct zone *victim = NULL;
 
 		lt_store(&gc->wanted, 0);
-		if (is_short(self->ftl, gc) && !lt_load(&conv->losses))
+		if (is_short(self->ftl, gc->leaving ? 1 : 0) && !lt_load(&conv->losses))
 			victim = take_victim(self->ftl, gc, !conv_free_for_host(conv));
 		if (victim) {
 			collect(self, victim);

@@ -147,14 +147,6 @@ void conv_retry_all(struct ftl *ftl);
 /* Fail writes parked for a zone if nothing can be collected and nothing under way would change that. No lock held. */
 void conv_despair(struct ftl *ftl);
 
-/* Victim selection of the collector. */
-
-/* The best sealed zone whose copies fit into the collector's open zone and a free one, or NULL; *hope: none now, but a zone still being
- * programmed may become one, or another collection ends. urgent: host writes wait, or soon will; otherwise, or while another collection
- * is about to make room, only a gain of an eighth of a zone is worth the copies. So collections without a gain do not take erased zones
- * from the host in turns. No lock held. */
-struct zone *conv_victim(struct ftl *ftl, const struct conv_gc *gc, bool urgent, bool *hope);
-
 /* Data landing in backing zones: operations of their zone_kind (zone/zone.h). Lock of the backing zone held. */
 
 void conv_land(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors, struct hz_oob *oob);

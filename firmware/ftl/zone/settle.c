@@ -92,7 +92,7 @@ void flush_init(struct ftl_worker *self, struct arena *arena)
 		self->ftl->trim_saver->plan = plan_make(self->ftl, arena);
 }
 
-/* At most `most` sectors of the zone, if so many have landed. */
+/* Flushes the first `most` sectors of the zone, or as many as have landed, and notes them as the goal. */
 static void goal_start(struct ftl_worker *self, const struct ftl_request *req, struct flush_goal *goal, struct zone *zone, uint32_t most)
 {
 	struct lt_lock_node node;
@@ -121,7 +121,7 @@ static void start_all(struct ftl_worker *self, const struct ftl_request *req, st
 	}
 }
 
-/* What is durable is mostly seen without the zone's lock. */
+/* Most goals are reached already, which is seen without the zone's lock. */
 static void start_replaced(struct ftl_worker *self, const struct ftl_request *req, const uint32_t *replaced_by, struct flush_plan *plan)
 {
 	struct ftl *ftl = self->ftl;
