@@ -12,6 +12,7 @@ POLL, PER_WRITE, PER_SECTOR = 1, 5.6, 0.6
 SLC_PROGRAM, SLC_READ, TLC_PROGRAM = 75, 20, 937.5
 CHANNELS, DIES, CHANNEL, LINK = 2, 4, 1600, 3000 # MB/s, which are bytes per us
 UNIT, BUFFER, WRITE, SECTOR = 24, 96, 12, 4096 # sectors of a program unit, a buffer, a write; bytes
+WRITE_US = PER_WRITE + PER_SECTOR * WRITE
 
 
 class Flash:
@@ -38,8 +39,8 @@ class Buffer:
 
 
 class Device:
-    def __init__(self, goes_on):
-        self.goes_on, self.flash, self.buffers, self.link = goes_on, Flash(), [Buffer(), Buffer()], 0.0
+    def __init__(self, goes_on, write_us):
+        self.goes_on, self.write_us, self.flash, self.buffers, self.link = goes_on, write_us, Flash(), [Buffer(), Buffer()], 0.0
         self.written, self.staged, self.slc_next, self.programmed = {}, {}, 0, 0 # sectors of a zone on flash; dies of its
                                                                                  # staged sectors
 
@@ -85,15 +86,15 @@ class Device:
         if buffer.free < WRITE or (buffer.writing_out and not self.goes_on):
             return None
         buffer.zone, buffer.free, buffer.data = zone, buffer.free - WRITE, buffer.data + WRITE
-        self.link = max(self.link, now + PER_WRITE + PER_SECTOR * WRITE) + WRITE * SECTOR / LINK
+        self.link = max(self.link, now + self.write_us) + WRITE * SECTOR / LINK
         if buffer.data == BUFFER:
             self.write_out(buffer, self.link)
         return self.link
 
 
-def two_writers(zones, mib, turnaround_us, goes_on):
+def two_writers(zones, mib, turnaround_us, goes_on, write_us=WRITE_US):
     """(MiB/s, write amplification) of two clients that fill a zone each."""
-    device, now, last = Device(goes_on), 0.0, 0.0
+    device, now, last = Device(goes_on, write_us), 0.0, 0.0
     left, ready = [mib * 2 ** 20 // (WRITE * SECTOR)] * 2, [0.0, 0.0]
     total = sum(left)
     while any(left):

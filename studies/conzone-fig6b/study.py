@@ -8,7 +8,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(_
 import published  # noqa: E402
 from common import arguments, conzone, frame, plot, report  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "conzone-fig6b"
 PAPER_BANDWIDTH, PAPER_WAF = 65, -24
@@ -21,12 +21,16 @@ RELEASES = {"programmed": {}, "transferred": {}, "whole": {"flush": "superpage"}
 WAYS = {f"{release}, {name}": {"release": release, **flush, **handover} for release, flush in RELEASES.items() for name, handover in HANDOVERS.items()}
 OTHERS = list(WAYS)[1:]
 WHOLE_APART = "whole, apart" # what the ways of `whole` are compared with: who has a buffer of his own waits for its write-out, too
+# A control: the client takes the time that a write takes in the published code, too.
+CONTROLS = SLOWER_APART, SLOWER = "whole, apart, slower writes", "whole, kept, slower writes"
+SLOWER_US = int(conzone.TURNAROUND.removesuffix("us")) + round(published.WRITE_US)
 # The order of requests depends on the phase of two polls.
 UNCERTAIN = {f"{what}, {way}": 12 for way in WAYS if "polled" in way
              for what in ("bandwidth, shared buffer", "bandwidth, apart against shared", "WAF, apart against shared")}
 # Models of the published code (published.py): name → whether a zone keeps filling a buffer while it
-# is written out for another.
-MODELS = {"published code": True, "published code, later": False}
+# is written out for another, and how long a write takes in the code. The last one is a control.
+MODELS = {"published code": (True, published.WRITE_US), "published code, later": (False, published.WRITE_US),
+          "published code, writes in no time": (True, 0.0)}
 
 
 def options(words=None):
@@ -52,7 +56,11 @@ def points(args):
             for pause in args.pauses for place in PLACES] + [
         Point({"zones": name, "pause_us": 0}, f"{place}, {way}",
               [(f"{name.replace(', ', '-')}-{seed}", conzone.device({"buffers": WAYS[way]}), workload_of(args, place, 0, seed))
-               for seed in args.seeds]) for name, way, place in [(WHOLE_APART, "whole, kept", "apart"), *((way, way, "shared") for way in OTHERS)]]
+               for seed in args.seeds]) for name, way, place in [(WHOLE_APART, "whole, kept", "apart"), *((way, way, "shared") for way in OTHERS)]] + [
+        Point({"zones": name, "pause_us": 0}, f"{place}, {name}",
+              [(folder_of(name, seed), conzone.device({"buffers": WAYS["whole, kept"]}),
+                workload_of(args, place, 0, seed) | {"turnaround": f"{SLOWER_US}us"}) for seed in args.seeds])
+        for name, place in zip(CONTROLS, PLACES)]
 
 
 check = conzone.check
@@ -83,10 +91,10 @@ def effect(measured, pause, shared="shared", apart="apart"):
     return [percent_more(*(measured.value(key, field) for key in ((apart, pause), (shared, pause)))) for field in ("mib_s", "waf")]
 
 
-def modelled(goes_on):
+def modelled(goes_on, write_us):
     """In %, as effect(): of two whole zones, independent of the options."""
     turnaround = int(conzone.TURNAROUND.removesuffix("us"))
-    apart, shared = (published.two_writers((0, second), 12, turnaround, goes_on) for second in PLACES.values())
+    apart, shared = (published.two_writers((0, second), 12, turnaround, goes_on, write_us) for second in PLACES.values())
     return [percent_more(a, b) for a, b in zip(apart, shared)]
 
 
@@ -106,8 +114,9 @@ def figures(args, measured):
                 report.figure(f"bandwidth, apart against shared, {way}", bandwidth, "%", PAPER_BANDWIDTH),
                 report.figure(f"WAF, apart against shared, {way}", waf, "%", PAPER_WAF)]
     out.append(report.figure(f"bandwidth, {WHOLE_APART}", measured.value((WHOLE_APART, 0), "mib_s"), "MiB/s"))
-    for name, goes_on in MODELS.items():
-        bandwidth, waf = modelled(goes_on)
+    out.append(report.figure(f"bandwidth, apart against shared, {SLOWER}", effect(measured, 0, SLOWER, SLOWER_APART)[0], "%"))
+    for name, rules in MODELS.items():
+        bandwidth, waf = modelled(*rules)
         out += [report.figure(f"bandwidth, apart against shared, model of the {name}", bandwidth, "%", PAPER_BANDWIDTH),
                 report.figure(f"WAF, apart against shared, model of the {name}", waf, "%", PAPER_WAF)]
     return out
@@ -123,10 +132,17 @@ def rows(figure):
         yield (f"the same with a buffer that changes hands otherwise: {way}", f"{PAPER_BANDWIDTH:+} %, {PAPER_WAF:+} %",
                f"{figure(f'bandwidth, apart against shared, {way}'):+.0f} %, {figure(f'WAF, apart against shared, {way}'):+.1f} % "
                f"({figure(f'bandwidth, shared buffer, {way}'):.1f} MiB/s)")
-    for name, what in zip(MODELS, ("the paper's revision", "later revisions")):
-        yield (f"a model of the published code, {what}", f"{PAPER_BANDWIDTH:+} %, {PAPER_WAF:+} %",
+    yield (f"control, {SLOWER} ({SLOWER_US} us of the client): bandwidth", "", f"{figure(f'bandwidth, apart against shared, {SLOWER}'):+.0f} %")
+    for name, what in zip(MODELS, ("the paper's revision", "later revisions", "control: the paper's revision, writes in no time")):
+        yield (f"a model of the published code, {what}", "" if "control" in what else f"{PAPER_BANDWIDTH:+} %, {PAPER_WAF:+} %",
                f"{figure(f'bandwidth, apart against shared, model of the {name}'):+.0f} %, "
                f"{figure(f'WAF, apart against shared, model of the {name}'):+.1f} %")
+
+
+def directions(figure):
+    code, no_time = (figure(f"bandwidth, apart against shared, model of the published code{what}") for what in ("", ", writes in no time"))
+    yield "in the model the time of a write makes a part of the loss", 0 < no_time < code - 10
+    yield "what it makes on our firmware is less", figure(f"bandwidth, apart against shared, {SLOWER}") < code
 
 
 def show(measured):

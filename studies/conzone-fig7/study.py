@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, conzone, frame, plot, report  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "conzone-fig7"
 MAPS = {"page": "page", "hybrid": "zone"}  # name in the figure → l2p.levels
@@ -16,6 +16,9 @@ RANGES = [1, 16, 1024]
 PAPER_KIOPS = {("page", 1): 20.2, ("hybrid", 1): 20.2}
 PAPER_LOSS = {("page", 16): -16.5, ("page", 1024): -33.5, ("hybrid", 16): 0, ("hybrid", 1024): 0}  # against the same map's 1 MiB, in %
 PAPER_TAIL_US = 50                                         # of the hybrid map, for any range
+
+# A control: the hybrid map on harts whose caches hold every line that they have had.
+CACHES, CACHED = {"clock": {"cache_bytes": 0}}, "hybrid, caches without limit"
 
 
 def options(words=None):
@@ -37,7 +40,10 @@ def points(args):
     return [Point({"map": name, "range_mib": mib}, f"{name} map, {mib} MiB",
                   [(f"{name}-{mib}-{seed}", conzone.device({"l2p": {"levels": MAPS[name]}}), workload_of(args, mib, seed))
                    for seed in args.seeds])
-            for name in MAPS for mib in args.ranges]
+            for name in MAPS for mib in args.ranges] + [
+        Point({"map": CACHED, "range_mib": mib}, f"{CACHED}, {mib} MiB",
+              [(folder_of(CACHED, mib, seed), conzone.device({"l2p": {"levels": MAPS["hybrid"]}, **CACHES}), workload_of(args, mib, seed)) for seed in args.seeds])
+        for mib in (args.ranges[0], args.ranges[-1])]
 
 
 check = conzone.check
@@ -48,6 +54,7 @@ def summarize(results):
         "kiops": mean(r["totals"]["read"]["iops"] / 1e3 for r in results),
         **{f"{p}_us": mean(conzone.host_us(r, "read", p) for r in results) for p in ("mean", "p99", "p999")},
         "misses": mean(conzone.misses(r) for r in results),
+        "work_us": mean(sum(h["work_ns"] for h in r["harts"] if h["role"] == "worker") / 1e3 / r["totals"]["read"]["ops"] for r in results),
         "fetches_per_miss": mean(r["l2p"]["fetches"] / max(1, sum(r["l2p"]["misses"].values())) for r in results),
         "map_read_mib": mean(conzone.flash_mib(r, "read_bytes").get("map", 0.0) for r in results),
         **conzone.common_figures(results),
@@ -71,7 +78,11 @@ def figures(args, measured):
                 out.append(report.figure(f"reads, {at} against {first} MiB", percent_more(kiops, base), "%", PAPER_LOSS.get((name, mib))))
             out += [report.figure(f"p99, {at}", p99, "us", PAPER_TAIL_US if name == "hybrid" else None),
                     report.figure(f"p99.9, {at}", p999, "us"), report.figure(f"L2P misses, {at}", percent(missed), "%")]
-    return out
+    for name in ("hybrid", CACHED):
+        out += [report.figure(f"work of the workers for a read, {name}, {mib} MiB", measured.value((name, mib), "work_us"), "us") for mib in (first, args.ranges[-1])]
+    last = args.ranges[-1]
+    lost = percent_more(*(measured.value((CACHED, mib), "kiops") for mib in (last, first)))
+    return [*out, report.figure(f"reads, {CACHED}, {last} MiB against {first} MiB", lost, "%")]
 
 
 def rows(figure):
@@ -87,12 +98,24 @@ def rows(figure):
                    f"{figure(f'reads, {at} against {RANGES[0]} MiB'):+.1f} % ({figure(f'reads, {at}'):.1f} KIOPS, {missed})")
     yield ("hybrid map, 99th percentile, 1, 16 and 1024 MiB", f"about {PAPER_TAIL_US} us",
            ", ".join(f"{figure(f'p99, hybrid map, {mib} MiB'):.1f}" for mib in RANGES) + " us")
+    first, last = RANGES[0], RANGES[-1]
+    yield (f"control, {CACHED}: {last} MiB against {first} MiB", "", f"{figure(f'reads, {CACHED}, {last} MiB against {first} MiB'):+.1f} %")
+    for name in ("hybrid", CACHED):
+        yield (f"work of the workers for a read, {name}: {first}, {last} MiB", "",
+               ", ".join(f"{figure(f'work of the workers for a read, {name}, {mib} MiB'):.2f}" for mib in (first, last)) + " us")
+
+
+def directions(figure):
+    last = max(mib for mib in (48, RANGES[-1]) if report.has(figure, f"reads, hybrid map, {mib} MiB"))
+    more = {name: figure(f"work of the workers for a read, {name}, {last} MiB") - figure(f"work of the workers for a read, {name}, {RANGES[0]} MiB")
+            for name in ("hybrid", CACHED)}
+    yield "with caches without limit a read over a large range takes less of a worker's time", more[CACHED] < 0.9 * more["hybrid"]
 
 
 def show(measured):
-    report.table(["map", "range", "KIOPS", "mean us", "p99 us", "p99.9 us", "misses %", "fetches/miss", "map MiB read", "dies busy %"],
+    report.table(["map", "range", "KIOPS", "mean us", "p99 us", "p99.9 us", "misses %", "fetches/miss", "map MiB read", "work us", "dies busy %"],
                  [[name, f"{mib} MiB", p["kiops"], p["mean_us"], p["p99_us"], p["p999_us"], 100 * p["misses"], p["fetches_per_miss"],
-                   p["map_read_mib"], 100 * p["die_busy"]] for (name, mib), p in measured.items()])
+                   p["map_read_mib"], p["work_us"], 100 * p["die_busy"]] for (name, mib), p in measured.items()])
 
 
 def draw(measured):

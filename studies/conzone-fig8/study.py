@@ -18,6 +18,8 @@ PAPER_MISSES, PAPER_LOSS = 27.4, -10  # of BITMAP; KIOPS of MULTIPLE against it
 # not explain.
 WRITTEN, READ = 0.9583, "11772 KiB"
 CACHE_BYTES = 344
+# Each strategy over a full zone, which has an entry of its own.
+CONTROLS = {f"{strategy}, full zone": strategy for strategy in STRATEGIES}
 LOG_ENTRIES = 256  # the smallest: changes in the log need no cache
 
 
@@ -31,12 +33,13 @@ def options(words=None):
 
 
 def points(args):
-    def run(strategy, seed):
+    def run(strategy, seed, written=WRITTEN):
         device = conzone.device({"l2p": {"strategy": strategy, "cache": args.cache, "log_entries": LOG_ENTRIES}})
-        return f"{strategy}-{seed}", device, conzone.workload(NAME, seed, threads=1, each=[{"first_zone": 0}], common={
-            "read_ratio": 1.0, "pattern": "random", "block": "4 KiB", "zones": 1, "prefill": WRITTEN, "span_bytes": READ,
+        return f"{strategy}-{written}-{seed}", device, conzone.workload(NAME, seed, threads=1, each=[{"first_zone": 0}], common={
+            "read_ratio": 1.0, "pattern": "random", "block": "4 KiB", "zones": 1, "prefill": written, "span_bytes": READ,
             "total_bytes": f"{args.volume} MiB"})
-    return [Point({"strategy": strategy}, strategy, [run(strategy, seed) for seed in args.seeds]) for strategy in STRATEGIES]
+    return [Point({"strategy": strategy}, strategy, [run(strategy, seed) for seed in args.seeds]) for strategy in STRATEGIES] + [
+        Point({"strategy": name}, name, [run(strategy, seed, 1.0) for seed in args.seeds]) for name, strategy in CONTROLS.items()]
 
 
 check = conzone.check
@@ -73,6 +76,8 @@ def figures(_, measured):
         out += [report.figure(f"p99, {strategy}", measured.value(strategy, "p99_us"), "us"),
                 report.figure(f"p99.9, {strategy}", measured.value(strategy, "p999_us"), "us"),
                 report.figure(f"fetches per miss, {strategy}", measured.value(strategy, "fetches_per_miss"), "")]
+    for name in CONTROLS:
+        out += [report.figure(f"reads, {name}", measured.value(name, "kiops"), "KIOPS"), report.figure(f"p99, {name}", measured.value(name, "p99_us"), "us")]
     return out
 
 
@@ -83,6 +88,14 @@ def rows(figure):
     yield ("99th percentile, MULTIPLE against BITMAP", "higher",
            f"{figure('p99, multiple'):.1f} against {figure('p99, bitmap'):.1f} us")
     yield ("reads, PINNED against BITMAP", "", f"{figure('reads, pinned against bitmap'):+.1f} %")
+    kiops, p99 = (", ".join(f"{figure(f'{what}, {name}'):.1f}" for name in CONTROLS) for what in ("reads", "p99"))
+    yield "control, a full zone: BITMAP, MULTIPLE, PINNED", "", f"{kiops} KIOPS, p99 {p99} us"
+
+
+def directions(figure):
+    reads = [figure(f"reads, {name}") for name in CONTROLS]
+    yield "in a full zone all strategies are equally fast", max(reads) < 1.01 * min(reads)
+    yield "and faster than in one that is being filled", min(reads) > 1.1 * figure("reads, bitmap")
 
 
 def show(measured):
@@ -92,7 +105,7 @@ def show(measured):
 
 
 def draw(measured):
-    names = list(measured)
+    names = [name for name in measured if name in STRATEGIES]
     fig, (speed, tail) = plot.figure(2)
     plot.bars(speed, names, {"measured": [measured[s]["kiops"] for s in names]},
               f"4 KiB random reads, {100 * measured[names[0]]['misses']:.1f} % misses", "KIOPS")

@@ -32,8 +32,9 @@ SHOWN = {
     "conzone-fig8": {"L2P misses, bitmap": ("misses of BITMAP", 1), "reads, multiple against bitmap": ("MULTIPLE against BITMAP", 1)},
 }
 MODULES = {name: readme.module(name) for name in SHORT}
-# Figure 6 (b) only with the device's own way: the others are not shown.
-LEFT_OUT = {"conzone-fig6b": set(MODULES["conzone-fig6b"].OTHERS)}
+# Figure 6 (b) only with the device's own way, and no figure's controls: the others are not shown.
+LEFT_OUT = {"conzone-fig6a": set(MODULES["conzone-fig6a"].CHANGED),
+            "conzone-fig6b": {*MODULES["conzone-fig6b"].OTHERS, *MODULES["conzone-fig6b"].CONTROLS}, "conzone-fig7": {MODULES["conzone-fig7"].CACHED}, "conzone-fig8": set(MODULES["conzone-fig8"].CONTROLS)}
 FACTORS = [0.5, 2]
 UNCHANGED, FEW = "none", ["cache"]
 

@@ -5,9 +5,9 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from common import arguments, conzone, frame, plot, report  # noqa: E402
+from common import arguments, conzone, frame, plot, report, runs  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "conzone-zone-size"
 DEVICES = {"native": "conzone-paper", "patched": "conzone-patched"}
@@ -16,6 +16,10 @@ CAPACITY = {"native": 12, "patched": 16} # MiB that can be written in a zone; zo
 LOADS = {"write": {"read_ratio": 0.0, "block": "512 KiB", "queue_depth": 2}, "write-1": {"read_ratio": 0.0, "block": "512 KiB", "queue_depth": 2},
          "flush": {"read_ratio": 0.0, "block": "16 KiB", "flush_every": 1},
          "read": {"read_ratio": 1.0, "pattern": "random", "block": "4 KiB", "queue_depth": 4, "prefill": 1.0}}
+
+# Of patched zones: load → its control's name, its device and its workload, as far as they differ.
+CONTROLS = {"read": ("patched, SLC read as slowly", {"timing": {"slc": {"read": "32us"}}}, {}),
+            "write-1": ("patched, eight commands", {}, {"common": {"queue_depth": 8}})}
 
 
 def options(words=None):
@@ -40,7 +44,10 @@ def workload_of(args, load, seed):
 def points(args):
     return [Point({"load": load, "zones": kind}, f"{load}, {kind}",
                   [(f"{load}-{kind}-{seed}", conzone.device({}, name), workload_of(args, load, seed)) for seed in args.seeds])
-            for load in args.loads for kind, name in DEVICES.items()]
+            for load in args.loads for kind, name in DEVICES.items()] + [
+        Point({"load": load, "zones": name}, f"{load}, {name}",
+              [(folder_of(load, name, seed), conzone.device(device, DEVICES["patched"]), runs.merged(workload_of(args, load, seed), workload)) for seed in args.seeds])
+        for load, (name, device, workload) in CONTROLS.items() if load in args.loads]
 
 
 check = conzone.check
@@ -84,6 +91,10 @@ def figures(args, measured):
                 out.append(report.figure(f"WAF, {load}, {kind}", measured.value((load, kind), "waf"), "x"))
         out.append(report.figure(f"{load}, patched against native", percent_more(*(measured.value((load, k), "mib_s") for k in ("patched", "native"))),
                                  "%"))
+        if load in CONTROLS:
+            key = load, CONTROLS[load][0]
+            out += [report.figure(", ".join(key), measured.value(key, "mib_s"), "MiB/s"),
+                    report.figure(f"{', '.join(key)}, on both planes", measured.value(key, "together"), "of the operations")]
     first = args.loads[0]
     return out + [report.figure(f"blocks of a plane, {kind}", measured.value((first, kind), "blocks"), "") for kind in DEVICES]
 
@@ -91,6 +102,9 @@ def figures(args, measured):
 def directions(figure):
     yield "two writers keep both planes of a die busy with patches", abs(figure("write, patched against native")) < 15
     yield "one writer does not", figure("write-1, patched against native") < -8
+    yield "nor with eight commands at a time", figure("write-1, patched, eight commands") < 0.92 * figure("write-1, native")
+    yield "reads of patches are faster by what SLC is read faster", \
+        figure("read, patched, SLC read as slowly") < 1.02 * figure("read, native") < figure("read, patched")
     yield "a patched device needs more blocks for the same capacity", figure("blocks of a plane, patched") > 1.3 * figure("blocks of a plane, native")
 
 
@@ -100,6 +114,8 @@ def rows(figure):
         yield (f"{what}: patched against native", "", f"{figure(f'{load}, patched against native'):+.1f} % ({figure(f'{load}, patched'):.0f} against "
                f"{figure(f'{load}, native'):.0f} MiB/s), p99 {figure(f'p99, {load}, patched') / 1e3:.2f} against "
                f"{figure(f'p99, {load}, native') / 1e3:.2f} ms")
+    for load, (name, _, _) in CONTROLS.items():
+        yield f"control, {load}: {name}", "", f"{figure(f'{load}, {name}'):.0f} MiB/s"
     yield ("write amplification, patched against native: whole zones; with Flushes", "",
            "; ".join(f"{figure(f'WAF, {load}, patched'):.3f} against {figure(f'WAF, {load}, native'):.3f}" for load in ("write", "flush")))
     yield ("time of a die for a MiB written, patched against native: two writers; one", "",
@@ -112,7 +128,7 @@ def rows(figure):
 def show(measured):
     report.table(["load", "zones", "MiB/s", "mean, us", "p99, us", "WAF", "programs", "programmed MiB", "fold reads MiB", "L2P misses %", "dies busy %",
                   "ms of a die per MiB", "both planes %", "blocks of a plane", "of SLC"],
-                 [[load, f"{kind}, {CAPACITY[kind]} MiB", p["mib_s"], p["mean_us"], p["p99_us"], p["waf"], p["programs"],
+                 [[load, f"{kind}, {CAPACITY[kind.split(chr(44))[0]]} MiB", p["mib_s"], p["mean_us"], p["p99_us"], p["waf"], p["programs"],
                    " ".join(f"{c} {v:.1f}" for c, v in p["programmed_mib"].items()), p["fold_read_mib"],
                    None if p["misses"] is None else 100 * p["misses"], 100 * p["die_busy"], p["die_us_per_mib"] / 1e3, 100 * p["together"],
                    p["blocks"], p["slc_blocks"]]

@@ -18,6 +18,7 @@ LOADS = {
 }
 WAYS = {"as they are": {}, "IOTailor": {"iotailor": {"unit": "384 KiB"}}}
 ALONE = "one writer"
+THREE = "three buffers" # the control: one for each writer
 
 
 def options(words=None):
@@ -29,9 +30,9 @@ def options(words=None):
     return arguments.quickly(args, mib=6, depths=args.depths[:1])
 
 
-def device():
+def device(buffers=2):
     """Fewer zones than the paper's: unwritten zones only take boot time."""
-    return runs.merged(runs.load_yaml("devices", "zms"), {"zones": {"count": 12}, "geometry": {"blocks_per_plane": 40}})
+    return runs.merged(runs.load_yaml("devices", "zms"), {"zones": {"count": 12}, "geometry": {"blocks_per_plane": 40}, "buffers": {"count": buffers}})
 
 
 def workload(args, load, way, depth, seed, threads=3):
@@ -43,6 +44,9 @@ def points(args):
     three = [Point({"load": load, "way": way, "depth": depth}, f"{load}, {way}, {depth} under way",
                    [(f"three-{i}-{j}-{depth}-{seed}", device(), workload(args, load, way, depth, seed)) for seed in args.seeds])
              for depth in args.depths for i, load in enumerate(LOADS) for j, way in enumerate(WAYS)]
+    three += [Point({"load": load, "way": THREE, "depth": args.depths[0]}, f"{load}, {THREE}",
+                    [(f"three-{i}-buffers-{seed}", device(3), workload(args, load, "as they are", args.depths[0], seed)) for seed in args.seeds])
+              for i, load in enumerate(LOADS)]
     return three + [Point({"load": ALONE, "way": "as they are", "depth": args.depths[0]}, ALONE,
                           [(f"one-{seed}", device(), workload(args, "512 KiB", "as they are", args.depths[0], seed, 1)) for seed in args.seeds])]
 
@@ -79,7 +83,7 @@ def figures(args, measured):
            for what, field, unit in (("bandwidth", "mib_s", "MiB/s"), ("SLC", "slc_mib", "MiB"))]
     for load in LOADS:
         plain, tailored = ((load, way, depth) for way in WAYS)
-        for way, key in zip(WAYS, (plain, tailored)):
+        for way, key in zip((*WAYS, THREE), (plain, tailored, (load, THREE, depth))):
             out += [report.figure(f"{load}, {what}, {way}", measured.value(key, field), unit)
                     for what, field, unit in (("bandwidth", "mib_s", "MiB/s"), ("SLC", "slc_mib", "MiB"), ("conflicts", "conflicts", ""))]
         host = measured.value(tailored, "host") or {}
@@ -104,6 +108,9 @@ def rows(figure):
                f"{figure(f'{load}, a write is held') / 1e3:.1f} ms on average, {figure(f'{load}, most held by a writer'):.0f} KiB of a writer at most; "
                f"a write ends after {figure(f'{load}, a write ends, IOTailor') / 1e3:.1f} instead of "
                f"{figure(f'{load}, a write ends, as they are') / 1e3:.1f} ms")
+    for load in LOADS:
+        yield (f"control, three writers, {load}, {THREE}, as they are", "",
+               f"{figure(f'{load}, bandwidth, {THREE}'):.0f} MiB/s, {figure(f'{load}, SLC, {THREE}'):.1f} MiB in SLC")
     yield ("one writer alone, 512 KiB", "", f"{figure(f'{ALONE}, bandwidth'):.0f} MiB/s, {figure(f'{ALONE}, SLC'):.1f} MiB in SLC")
 
 
@@ -111,6 +118,7 @@ def directions(figure):
     yield "one writer stages nothing", figure(f"{ALONE}, SLC") == 0
     for load in LOADS:
         yield f"three writers of {load} stage", figure(f"{load}, SLC, as they are") > 1
+        yield f"with a buffer each they stage nothing: {load}", figure(f"{load}, SLC, {THREE}") == figure(f"{load}, conflicts, {THREE}") == 0
         yield f"IOTailor avoids nearly all of it: {load}", figure(f"{load}, SLC, IOTailor") < 0.1 * figure(f"{load}, SLC, as they are")
         yield f"which makes them faster: {load}", figure(f"{load}, IOTailor against as they are") > 5
         yield (f"by superpages: {load}", figure(f"{load}, superpages") > 8 * figure(f"{load}, smaller commands"))

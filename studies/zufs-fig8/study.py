@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, conzone, frame, plot, report, runs  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "zufs-fig8"
 PAPER = 26 # % that ZUFS with chunks of 192 KB is over ZMS with 768 KB
@@ -19,6 +19,10 @@ SCHEMES = {
     "ZUFS, 768 KiB": {"buffers": {"flush": "superpage"}},
     "ZUFS, 192 KiB": {},
 }
+# Of one zone: what the turns of a fixed buffer are made of, each changed by itself.
+CONTROLS = {"link of twice the bandwidth": {"link": {"bytes_per_s": "8400 MiB"}},
+            "programs of twice the time": {"timing": {"normal": {"program": "1875us"}}}}
+TURNS = ("ZMS, 768 KiB", "ZUFS, 192 KiB")
 # Six zones with the same SRAM, 2304 KiB: three fixed buffers, or slots, kept in each way.
 SHARED = {
     "ZMS, 3 buffers": runs.merged(FIXED, {"buffers": {"count": 3, "binding": "first-free"}}),
@@ -55,6 +59,9 @@ def points(args):
     one = [Point({"scheme": scheme, "depth": depth}, f"one zone, {scheme}, {depth} under way",
                  [(f"one-{i}-{depth}-{seed}", device(changes), workload(seed, 1, depth, args.mib)) for seed in args.seeds])
            for depth in args.depths for i, (scheme, changes) in enumerate(SCHEMES.items())]
+    one += [Point({"scheme": f"{scheme}, {control}", "depth": args.depths[0]}, f"one zone, {scheme}, {control}",
+                  [(folder_of("one", scheme, control, seed), device(runs.merged(SCHEMES[scheme], changes)), workload(seed, 1, args.depths[0], args.mib))
+                   for seed in args.seeds]) for control, changes in CONTROLS.items() for scheme in TURNS]
     return one + [Point({"scheme": scheme, "depth": 0}, f"six zones, {scheme}",
                         [(f"six-{i}-{seed}", device(changes), workload(seed, 6, 1, args.zone_mib, "64 KiB")) for seed in args.seeds])
                   for i, (scheme, changes) in enumerate(SHARED.items())] + [
@@ -98,6 +105,10 @@ def figures(args, measured):
     out = [report.figure(f"one zone, {scheme}", measured.value((scheme, depth), "mib_s"), "MiB/s") for scheme in SCHEMES]
     out += [report.figure(f"one zone, {scheme} against ZMS, 768 KiB", percent_more(measured.value((scheme, depth), "mib_s"), base), "%",
                           PAPER if "192" in scheme else None) for scheme in list(SCHEMES)[1:]]
+    for control in CONTROLS:
+        fixed, slots = (measured.value((f"{scheme}, {control}", depth), "mib_s") for scheme in TURNS)
+        out += [report.figure(f"one zone, {scheme}, {control}", value, "MiB/s") for scheme, value in zip(TURNS, (fixed, slots))]
+        out.append(report.figure(f"one zone, ZUFS, 192 KiB against ZMS, 768 KiB, {control}", percent_more(slots, fixed), "%"))
     for scheme in SHARED:
         out += [report.figure(f"six zones, {scheme}", measured.value((scheme, 0), "mib_s"), "MiB/s"),
                 report.figure(f"six zones staged, {scheme}", measured.value((scheme, 0), "slc_mib"), "MiB")]
@@ -112,6 +123,10 @@ def rows(figure):
         yield (f"one zone: {scheme}, against ZMS, 768 KiB", paper,
                f"{figure(f'one zone, {scheme} against ZMS, 768 KiB'):+.1f} % ({figure(f'one zone, {scheme}'):.0f} against "
                f"{figure('one zone, ZMS, 768 KiB'):.0f} MiB/s)")
+    for control in CONTROLS:
+        fixed, slots = (figure(f"one zone, {scheme}, {control}") for scheme in TURNS)
+        yield (f"control, {control}: ZUFS, 192 KiB, against ZMS, 768 KiB", "",
+               f"{figure(f'one zone, ZUFS, 192 KiB against ZMS, 768 KiB, {control}'):+.1f} % ({slots:.0f} against {fixed:.0f} MiB/s)")
     for scheme in list(SHARED)[1:]:
         yield (f"six zones, the same SRAM: {scheme}, against ZMS, 3 buffers", "",
                f"{figure(f'six zones, {scheme}'):.0f} against {figure('six zones, ZMS, 3 buffers'):.0f} MiB/s, "
@@ -128,6 +143,9 @@ def directions(figure):
     yield "so are superpages whose memory is shared", figure("one zone, ZUFS, 768 KiB against ZMS, 768 KiB") > 10
     yield ("for one zone it matters little how much is flushed at once",
            abs(figure("one zone, ZUFS, 192 KiB") / figure("one zone, ZUFS, 768 KiB") - 1) < 0.1)
+    yield ("a fixed buffer waits for the link and the dies in turn: with a faster link, or longer programs, slots gain less",
+           all(figure(f"one zone, ZUFS, 192 KiB against ZMS, 768 KiB, {control}") < figure("one zone, ZUFS, 192 KiB against ZMS, 768 KiB") - 2
+               for control in CONTROLS))
     yield ("six zones that share slots stage nothing, three buffers do",
            figure("six zones staged, ZUFS, locked") == 0 < figure("six zones staged, ZMS, 3 buffers"))
     yield ("a zone's own slots keep workers out of each other's way",
