@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, conzone, frame, plot, report, runs  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "conzone-f2fs"
 ZONES = 136 # 8 of them conventional
@@ -16,7 +16,8 @@ SMALL = {"geometry": {"pages_per_block": 24, "slc_blocks_per_plane": 20, "blocks
          "l2p": {"chunk": "1 MiB"}}
 # Backing zones beyond the 24 MiB of conventional ones (15 and 21 MiB), and streams of host writes;
 # each has a buffer.
-DEVICES = {"preset": {"spare_superblocks": 5}, "two streams": {"spare_superblocks": 5, "streams": 2, "buffers": 2}, "roomy": {"spare_superblocks": 7}}
+DEVICES = {"preset": {"spare_superblocks": 5}, "two streams": {"spare_superblocks": 5, "streams": 2, "buffers": 2}, "roomy": {"spare_superblocks": 7},
+           "two streams and a spare": {"spare_superblocks": 6, "streams": 2, "buffers": 2}}
 CLIENTS = {
     # checkpoint, node and segment tables: overwritten in place, mostly in a few places, with an
     # occasional Flush
@@ -27,28 +28,31 @@ CLIENTS = {
     "data": {"read_ratio": 0.5, "open_zones": 3, "zones": 40, "write_pattern": "random",
              "blocks": [{"size": "64 KiB", "weight": 1}, {"size": "256 KiB", "weight": 2}]},
 }
-LOADS = {"metadata": ["metadata"], "logs": ["node", "data"], "both": ["metadata", "node", "data"]}
-POINTS = [("preset", "metadata"), ("preset", "logs"), ("preset", "both"), ("two streams", "both"), ("roomy", "both")]
+NO_FLUSH = "metadata without Flush"
+CLIENTS[NO_FLUSH] = {key: value for key, value in CLIENTS["metadata"].items() if key != "flush_every"}
+LOADS = {"metadata": ["metadata"], "logs": ["node", "data"], "both": ["metadata", "node", "data"], NO_FLUSH: [NO_FLUSH]}
+POINTS = [*(("preset", load) for load in LOADS), *((name, "both") for name in list(DEVICES)[1:])]
 
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
+    p.set_defaults(seeds="1,2,3")
     arguments.add_names(p, "--devices", tuple(DEVICES), ",".join(DEVICES), "backing zones and streams of the conventional zones")
     arguments.add_number(p, "--ops", 300, 1000000, 6000, "commands of the metadata; node blocks: a third of it, data: a MiB for each hundred")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    return arguments.quickly(args, devices=args.devices[:1], ops=3000)
+    return arguments.quickly(args, devices=args.devices[:1], ops=3000, seeds=[1])
 
 
 def workload_of(args, load, seed):
-    ends = {"metadata": {"total_ops": args.ops}, "node": {"total_ops": args.ops // 3}, "data": {"total_bytes": f"{args.ops // 100} MiB"}}
+    ends = {"metadata": {"total_ops": args.ops}, NO_FLUSH: {"total_ops": args.ops}, "node": {"total_ops": args.ops // 3}, "data": {"total_bytes": f"{args.ops // 100} MiB"}}
     return conzone.workload(NAME, seed, threads=len(LOADS[load]), common={"queue_depth": 4, "think": "20us", "think_distribution": "exponential"},
                             each=[CLIENTS[client] | ends[client] for client in LOADS[load]])
 
 
 def points(args):
     return [Point({"device": name, "load": load}, f"{name}, {load}",
-                  [(f"{name.replace(' ', '-')}-{load}-{seed}", conzone.device(runs.merged(SMALL, {"conventional": DEVICES[name]}), "conzone-f2fs"),
+                  [(folder_of(name, load, seed), conzone.device(runs.merged(SMALL, {"conventional": DEVICES[name]}), "conzone-f2fs"),
                     workload_of(args, load, seed)) for seed in args.seeds]) for name, load in POINTS if name in args.devices]
 
 
@@ -100,6 +104,7 @@ def figures(args, measured):
             if field.split()[0] in LOADS[load]:
                 out.append(report.figure(f"{what}, {name}, {load}", measured.value((name, load), field), "us"))
         out.append(report.figure(f"WAF, {name}, {load}", measured.value((name, load), "waf"), "x"))
+        out.append(report.figure(f"staged for a byte written, {name}, {load}", measured.value((name, load), "staged"), ""))
         if "metadata" in LOADS[load]:
             out.append(report.figure(f"copied for a byte written, {name}, {load}", measured.value((name, load), "copied"), ""))
     return out
@@ -110,6 +115,12 @@ def directions(figure):
     yield "logs alone are written with less amplification than metadata", figure("WAF, preset, logs") < figure("WAF, preset, metadata")
     yield "metadata slow the logs down", figure("data writes, mean, preset, both") > 1.1 * figure("data writes, mean, preset, logs")
     yield "logs slow the metadata down", figure("metadata Flushes, mean, preset, both") > 1.1 * figure("metadata Flushes, mean, preset, metadata")
+    yield "metadata are staged for their Flushes", \
+        figure(f"staged for a byte written, preset, {NO_FLUSH}") < 0.3 * figure("staged for a byte written, preset, metadata")
+    if report.has(figure, "WAF, roomy, both"):
+        yield "node writes do not wait for the collector's copies", figure("node writes, mean, roomy, both") > 0.85 * figure("node writes, mean, preset, both")
+        yield "two streams pay where they have one more superblock", \
+            figure("WAF, two streams and a spare, both") < figure("WAF, preset, both") < figure("WAF, two streams, both")
 
 
 def rows(figure):
@@ -118,8 +129,14 @@ def rows(figure):
         before, after = (figure(f"{what}, preset, {load}") for load in (alone, "both"))
         yield f"{what}: alone / beside the others", "", f"{before / 1e3:.2f} / {after / 1e3:.2f} ms ({percent_more(after, before):+.0f} %)"
     yield ("write amplification: metadata alone, logs alone, both", "",
-           ", ".join(f"{figure(f'WAF, preset, {load}'):.2f}" for load in LOADS))
-    yield ("the collector's copies for a byte written (metadata alone)", "", f"{figure('copied for a byte written, preset, metadata'):.2f}")
+           ", ".join(f"{figure(f'WAF, preset, {load}'):.2f}" for load in ("metadata", "logs", "both")))
+    yield ("staged, and copied by the collector, for a byte written: metadata alone; roomy, beside the others", "",
+           "; ".join(f"{figure(f'staged for a byte written, {at}'):.2f}, {figure(f'copied for a byte written, {at}'):.2f}"
+                     for at in ("preset, metadata", "roomy, both")))
+    yield ("control, metadata without Flush: write amplification, staged for a byte written", "",
+           f"{figure(f'WAF, preset, {NO_FLUSH}'):.2f}, {figure(f'staged for a byte written, preset, {NO_FLUSH}'):.2f}")
+    yield ("control, roomy, beside the others: node writes, data writes, data reads, mean", "",
+           ", ".join(f"{figure(f'{what}, mean, roomy, both') / 1e3:.2f}" for what in ("node writes", "data writes", "data reads")) + " ms")
     yield ("both, " + ", ".join(DEVICES) + ": write amplification; metadata writes, p99", "",
            ", ".join(f"{figure(f'WAF, {name}, both'):.2f}" for name in DEVICES) + "; "
            + ", ".join(f"{figure(f'metadata writes, p99, {name}, both') / 1e3:.1f}" for name in DEVICES) + " ms")

@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, conzone, frame, plot, report  # noqa: E402
 from common.report import mean  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "conzone-slc-gc"
 POLICIES = ["greedy", "cost-benefit", "fifo"]
@@ -15,6 +15,7 @@ NORMAL_BLOCKS = 130 # of each plane of conzone-paper, besides those of SLC
 # Zones that the slow writer cycles through: the staged data of each stay valid until its program
 # unit is complete.
 LOADS = {"few": 4, "many": 110}
+SHORT_ERASES = "greedy, short erases" # a control of the tails: the region's erases take a tenth
 
 
 def options(words=None):
@@ -30,8 +31,8 @@ def options(words=None):
 
 def device_of(blocks, policy):
     """Without limits on open and active zones: with the preset's six, no more than six units are staged at a time."""
-    return conzone.device({"geometry": {"slc_blocks_per_plane": blocks, "blocks_per_plane": NORMAL_BLOCKS + blocks}, "slc": {"gc": policy},
-                           "zones": {"max_open": 0, "max_active": 0}})
+    return conzone.device({"geometry": {"slc_blocks_per_plane": blocks, "blocks_per_plane": NORMAL_BLOCKS + blocks}, "slc": {"gc": policy.split(",")[0]},
+                           "zones": {"max_open": 0, "max_active": 0}, **({"timing": {"slc": {"erase": "350us"}}} if policy == SHORT_ERASES else {})})
 
 
 def workload_of(args, load, seed):
@@ -45,9 +46,9 @@ def workload_of(args, load, seed):
 
 def points(args):
     return [Point({"load": load, "blocks": blocks, "policy": policy}, f"{load} zones, {blocks} blocks, {policy}",
-                  [(f"{load}-{blocks}-{policy}-{seed}", device_of(blocks, policy), workload_of(args, load, seed)) for seed in args.seeds])
-            for load in LOADS for blocks in args.blocks for policy in args.policies
-            if load == "many" or blocks == args.blocks[0] and (policy == args.policies[-1] or not args.quick)]
+                  [(folder_of(load, blocks, policy, seed), device_of(blocks, policy), workload_of(args, load, seed)) for seed in args.seeds])
+            for load in LOADS for blocks in args.blocks for policy in (*args.policies, *([SHORT_ERASES] if POLICIES[0] in args.policies else []))
+            if load == "many" or policy != SHORT_ERASES and blocks == args.blocks[0] and (policy == args.policies[-1] or not args.quick)]
 
 
 check = conzone.check
@@ -91,6 +92,10 @@ def directions(figure):
     yield "with many, some has", figure(f"valid part of a victim, many zones, {least} blocks, fifo") > 10
     yield "greedy moves less than fifo", (figure(f"valid part of a victim, many zones, {least} blocks, greedy")
                                           < 0.9 * figure(f"valid part of a victim, many zones, {least} blocks, fifo"))
+    for blocks in (8, 16):
+        if report.has(figure, f"WAF, many zones, {blocks} blocks, {SHORT_ERASES}"):
+            usual, short = (figure(f"p99.9 of writes, many zones, {blocks} blocks, {policy}") for policy in ("greedy", SHORT_ERASES))
+            yield f"{blocks} blocks: the tail of writes is that of erases", short < 0.6 * usual
 
 
 def rows(figure):
@@ -102,6 +107,8 @@ def rows(figure):
     tails = ["; ".join(", ".join(f"{figure(f'{what}, many zones, {blocks} blocks, {policy}') / 1e3:.1f}" for policy in POLICIES) for blocks in (8, 16))
              for what in ("p99.9 of writes", "p99 of flushes")]
     yield "many zones, 8; 16 SLC blocks: 99.9th percentile of writes, 99th of Flushes", "", f"{tails[0]} ms, {tails[1]} ms"
+    yield (f"control, {SHORT_ERASES}: the same", "", ", ".join("; ".join(f"{figure(f'{what}, many zones, {blocks} blocks, {SHORT_ERASES}') / 1e3:.1f}" for blocks in (8, 16))
+                                                               + " ms" for what in ("p99.9 of writes", "p99 of flushes")))
 
 
 def show(measured):
@@ -118,7 +125,7 @@ def draw(measured):
                                       ("x", "", "us")):
         plot.bars(ax, [f"{load}, {b}" for load in LOADS for b in sizes],
                   {policy: [measured.value((load, b, policy), field) for load in LOADS for b in sizes]
-                   for policy in dict.fromkeys(p for _, _, p in measured)}, title, unit)
+                   for policy in dict.fromkeys(p for _, _, p in measured if p != SHORT_ERASES)}, title, unit)
         ax.set(xlabel="zones being written, SLC blocks of a plane")
     return fig
 

