@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, conzone, frame, plot, report, runs  # noqa: E402
 from common.elasticity import Interval  # noqa: E402
 from common.report import mean  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "conzone-contention"
 # Structure → its spin lock's class, and the logical lock that it is waited for in a queue (docs/reference/locks.md).
@@ -17,6 +17,7 @@ STRUCTURES = {"zone map": ("zone", "zone"), "L2P cache": ("l2p", "fetch"), "writ
 LOADS = {"read": {"read_ratio": 1.0, "pattern": "random", "prefill": 1.0, "zones": 2, "span": 0.5},
          "write": {"read_ratio": 0.0, "write_pattern": "random", "open_zones": 2, "zones": 2},
          "mixed": {"read_ratio": 0.5, "pattern": "random", "prefill": 0.25, "open_zones": 2, "zones": 2, "flush_every": 32}}
+DIVIDED = "read, cache of 16 parts" # a control, on fast flash: each part of the L2P cache has its lock
 WORKERS = [1, 4, 12]
 LEAST = 4 # clients whose commands a run has, so that it gets steady
 
@@ -43,14 +44,15 @@ def options(words=None):
     return arguments.quickly(args, workers=args.workers[-1:], ops=60, seeds=[1])
 
 
-def device_of(flash, workers):
+def device_of(load, flash, workers):
     """The preset's six open zones do not suffice for twelve writers; its cache is one list under one lock, as in the other studies."""
-    changes = {"zones": {"max_open": 0, "max_active": 0}, "harts": {"workers": workers}, "locks": {"stats": "all"}}
+    changes = {"zones": {"max_open": 0, "max_active": 0}, "harts": {"workers": workers}, "locks": {"stats": "all"},
+               **({"l2p": {"shards": 16}} if load == DIVIDED else {})}
     return conzone.device(runs.merged(FLASH[flash](), changes))
 
 
 def workload_of(args, load, clients, seed):
-    return conzone.workload(NAME, seed, threads=clients, turnaround="4us", common=LOADS[load] | {
+    return conzone.workload(NAME, seed, threads=clients, turnaround="4us", common=LOADS[load.split(",")[0]] | {
         "block": "4 KiB", "queue_depth": 8, "total_ops": max(args.ops, LEAST * args.ops // clients), "think": "1us", "think_distribution": "exponential"})
 
 
@@ -63,11 +65,16 @@ def where(load, flash, workers, clients):
     return f"{load}, {flash} flash, {workers} workers, {clients} clients"
 
 
+def cases(args):
+    divided = [(DIVIDED, "fast", n, n) for n in args.workers if n > 1 and "read" in args.loads and "fast" in args.flash]
+    return [(load, flash, *at) for load in args.loads for flash in args.flash for at in scaled(args)] + divided
+
+
 def points(args):
     return [Point({"load": load, "flash": flash, "workers": workers, "clients": clients}, where(load, flash, workers, clients),
-                  [(f"{load}-{flash}-{workers}-{clients}-{seed}", device_of(flash, workers), workload_of(args, load, clients, seed))
+                  [(folder_of(load, flash, workers, clients, seed), device_of(load, flash, workers), workload_of(args, load, clients, seed))
                    for seed in args.seeds])
-            for load in args.loads for flash in args.flash for workers, clients in scaled(args)]
+            for load, flash, workers, clients in cases(args)]
 
 
 check = conzone.check
@@ -128,6 +135,11 @@ def directions(figure):
         yield f"… and spin for none of them ({flash})", figure(f"spinning for the write buffers, write, {flash} flash, {at}") < 0.5
     yield "the paper's flash hides the lock that fast flash shows", (figure(f"spinning for the L2P cache, read, fast flash, {at}")
                                                                      > 5 * figure(f"spinning for the L2P cache, read, paper flash, {at}"))
+    yield "with a lock for each part of the cache readers do not spin", (figure(f"spinning for the L2P cache, {DIVIDED}, fast flash, {at}")
+                                                                         < 0.1 * figure(f"spinning for the L2P cache, read, fast flash, {at}"))
+    one, divided = (f"throughput, {load}, fast flash, {at}" for load in ("read", DIVIDED))
+    if report.has(figure, one) and report.has(figure, divided):
+        yield "and twelve workers read more", figure(divided) > 1.5 * figure(one)
 
 
 def rows(figure):
@@ -145,6 +157,9 @@ def rows(figure):
                               for name in STRUCTURES)
             yield (f"{load}, {flash} flash: KIOPS of {counts} workers with as many clients; of {WORKERS[0]} worker with {most} clients; time spinning / "
                    f"waiting in queues at a time with {most} of both", "", f"{growing}; {fixed}; {waits}")
+    yield (f"control, {DIVIDED}, fast flash: KIOPS of {', '.join(map(str, WORKERS[1:]))} workers with as many clients; time spinning for the L2P cache with {most} of both", "",
+           ", ".join(kiops(where(DIVIDED, "fast", n, n)) for n in WORKERS[1:])
+           + f"; {figure('spinning for the L2P cache, ' + where(DIVIDED, 'fast', most, most)):.2f} %")
 
 
 def show(measured):
