@@ -22,9 +22,12 @@ static hz_device_config smallest_config(hz_device_config cfg, uint32_t superbloc
 	return cfg;
 }
 
-static hz_device_config smallest_config(uint32_t flush_planes, uint32_t slc_sectors, uint32_t policy, uint32_t superblocks = 10)
+static hz_device_config smallest_config(uint32_t flush_planes, uint32_t slc_sectors, uint32_t policy, uint32_t superblocks = 10,
+					bool rain = false)
 {
 	hz_device_config cfg = ftl_config();
+	if (rain)
+		use_rain(cfg);
 	cfg.flush_unit_planes = flush_planes;
 	cfg.slc_program_sectors = slc_sectors;
 	cfg.slc_gc = policy;
@@ -34,12 +37,19 @@ static hz_device_config smallest_config(uint32_t flush_planes, uint32_t slc_sect
 
 static const char *const policies[] = {"Greedy", "CostBenefit", "Fifo"};
 
-class SmallestSlc : public testing::TestWithParam<std::tuple<uint32_t, uint32_t, uint32_t>> {};
+class SmallestSlc : public testing::TestWithParam<std::tuple<uint32_t, uint32_t, uint32_t, bool>> {
+protected:
+	static hz_device_config config()
+	{
+		const auto [planes, sectors, policy, rain] = GetParam();
+		return smallest_config(planes, sectors, policy, 10, rain);
+	}
+};
 
 // All zones keep as much staged as they can, and every write is forced: the collector must always find room.
 TEST_P(SmallestSlc, NeverBlocksForEver)
 {
-	hz_device_config cfg = smallest_config(std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()));
+	hz_device_config cfg = config();
 	Rig r(cfg);
 	ASSERT_TRUE(r.boot());
 	Driver driver(r, 5);
@@ -79,7 +89,7 @@ TEST_P(SmallestSlc, NeverBlocksForEver)
 // The same with power cuts in the middle of collections.
 TEST_P(SmallestSlc, SurvivesCutsWhileCollecting)
 {
-	hz_device_config cfg = smallest_config(std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()));
+	hz_device_config cfg = config();
 	std::mt19937_64 dice(9);
 	Rig r(cfg);
 	Driver driver(r, 5);
@@ -103,12 +113,19 @@ TEST_P(SmallestSlc, SurvivesCutsWhileCollecting)
 		}
 	}
 }
+static std::string name_of(const testing::TestParamInfo<SmallestSlc::ParamType> &test)
+{
+	const auto [planes, sectors, policy, rain] = test.param;
+	return std::string(policies[policy]) + "_Planes" + std::to_string(planes) + "_Unit" + std::to_string(sectors);
+}
 INSTANTIATE_TEST_SUITE_P(Shapes, SmallestSlc,
-			 testing::Combine(testing::Values(1u, 2u), testing::Values(1u, 2u), testing::Range(0u, HZ_GC_FIFO + 1u)),
-			 [](const auto &test) {
-				 return std::string(policies[std::get<2>(test.param)]) + "_Planes" +
-					std::to_string(std::get<0>(test.param)) + "_Unit" + std::to_string(std::get<1>(test.param));
-			 });
+			 testing::Combine(testing::Values(1u, 2u), testing::Values(1u, 2u), testing::Range(0u, HZ_GC_FIFO + 1u),
+					  testing::Values(false)),
+			 name_of);
+INSTANTIATE_TEST_SUITE_P(Rain, SmallestSlc,
+			 testing::Combine(testing::Values(1u), testing::Values(1u, 2u), testing::Range(0u, HZ_GC_FIFO + 1u),
+					  testing::Values(true)),
+			 name_of);
 
 // Every zone completes one staged unit after another, with a sector that is slow to come over the link, and stages zeros of the next: SLC
 // fills up with copies that go only when their units reach their place. Nothing else happens any more then, so that must wake the waiters

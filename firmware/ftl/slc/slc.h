@@ -58,6 +58,7 @@ struct slc_gc {
 	uint32_t count, pending;   /* sectors of the batch; transactions under way */
 	uint32_t tries;
 	bool failed;
+	bool again;           /* a copy of the batch does not count (slc_copy_again) */
 	struct tsu_txn *read; /* by sector of the batch */
 	ppa_t *from;
 	uint32_t *tag;
@@ -72,6 +73,9 @@ void slc_gc_init(struct ftl *ftl, struct arena *arena);
 void slc_collect(struct ftl_worker *self);
 /* The victim has no readers any more. SLC lock not held, the collector's worker. */
 void slc_gc_unpinned(struct ftl_worker *self);
+/* Of slc_owner.moved: the owner does not take the copy, and gets another one, at the next place. False: there is no room for it. SLC lock
+ * not held. */
+bool slc_copy_again(struct ftl *ftl);
 
 /* SLC superblocks reserved for the power-fail dump. */
 
@@ -136,7 +140,7 @@ static inline uint32_t slc_update_tag(uint32_t index) { return HZ_MAX_LBAS + ind
 enum slc_owners { SLC_OWNS_STAGED, SLC_OWNS_MAP, SLC_OWNS_TABLE, SLC_OWNS_TRIMS, SLC_OWNS_UPDATES, SLC_OWNS_ZONE_LOG, SLC_OWNERS };
 struct slc_owner {
 	uint32_t first, last;
-	/* No lock held: the collector has copied the sector; it counts (slc_move) if it still lies at `from`. */
+	/* No lock held: the collector has copied the sector; it counts (slc_move) if it still lies at `from`, unless slc_copy_again. */
 	void (*moved)(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t to);
 	/* Harts idle: does it lie there? */
 	bool (*lies_at)(struct ftl *ftl, uint32_t tag, ppa_t ppa);

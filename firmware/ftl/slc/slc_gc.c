@@ -311,6 +311,69 @@ static void copies_count(struct ftl_worker *self, const struct slc_write *write)
 		slc_owner_of(slc, gc->tag[first + i])->moved(self, gc->tag[first + i], gc->from[first + i], write->ppa + i);
 }
 
+/* Copies that their owners do not take (rain). */
+
+/* Programs are left for the rest of the victim and for more copies, without the last free superblock: so the collection gains one, however
+ * many copies it takes. Sectors under way count as moved. */
+bool slc_copy_again(struct ftl *ftl)
+{
+	struct slc *slc = ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+	uint32_t free, programs;
+	struct lt_lock_node node;
+	bool room;
+
+	lt_lock_acquire(&slc->lock, &node);
+	free = slc_free_now(slc);
+	programs = slc->head[SLC_COLLECT].room + (free - 1) * slc->units + gc->pending;
+	room = free && programs * slc->unit_sectors >= slc->block[gc->victim].valid + 2 * slc->unit_sectors;
+	lt_lock_release(&slc->lock, &node);
+	gc->again |= room;
+	gc->failed |= room;
+	return room;
+}
+
+static void sector_keep(struct slc_gc *gc, uint32_t i, uint32_t to)
+{
+	uint8_t *memory = gc->memory[i];
+
+	gc->memory[i] = gc->memory[to];
+	gc->memory[to] = memory;
+	gc->oob[to] = gc->oob[i];
+	gc->from[to] = gc->from[i];
+	gc->tag[to] = gc->tag[i];
+}
+
+/* They are still valid in the victim: the batch is these alone. */
+static void copies_again(struct ftl_worker *self)
+{
+	struct slc *slc = self->ftl->slc;
+	struct slc_gc *gc = &slc->gc;
+	uint32_t left = 0;
+	struct lt_lock_node node;
+
+	gc->again = false;
+	lt_lock_acquire(&slc->lock, &node);
+	for (uint32_t i = 0; i < gc->count; i++)
+		if (*slc_tag_of(self->ftl, gc->from[i]) == gc->tag[i])
+			sector_keep(gc, i, left++);
+	lt_lock_release(&slc->lock, &node);
+	gc->count = left;
+	if (left)
+		gc_write(self);
+	else
+		victim_next_batch(self);
+}
+
+/* noinline: so that a batch that succeeds saves no more registers. */
+static __attribute__((noinline)) void batch_failed(struct ftl_worker *self)
+{
+	if (self->ftl->slc->gc.again)
+		copies_again(self);
+	else
+		victim_give_up(self);
+}
+
 static void copies_written(struct slc_write *write)
 {
 	struct ftl_worker *self = worker_of(&write->txn);
@@ -324,7 +387,7 @@ static void copies_written(struct slc_write *write)
 	if (--gc->pending)
 		return;
 	if (gc->failed)
-		victim_give_up(self);
+		batch_failed(self);
 	else
 		victim_next_batch(self);
 }

@@ -7,6 +7,7 @@
 #include "lt/arena.h"
 #include "map/l2p.h"
 #include "slc/slc.h"
+#include "zone/tables.h"
 #include "zone/update.h"
 #include "zone/zone.h"
 
@@ -512,8 +513,10 @@ void relocator_init(struct ftl *ftl, struct arena *arena)
 	mover->program = arena_alloc(arena, ftl->shape.planes, sizeof(*mover->program), "relocator programs");
 	for (uint32_t i = 0; i < sectors; i++)
 		mover->memory[i] = data + (size_t)i * bytes;
-	if (ftl->cfg->rain)
+	if (ftl->cfg->rain) {
 		move_parity_init(ftl, arena);
+		zone_table_keep_apart(ftl);
+	}
 }
 
 /* Refreshing: zones that move for the sake of their data. */

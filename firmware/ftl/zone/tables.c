@@ -97,10 +97,14 @@ static struct zone_record_state *table_page_written(struct ftl_worker *self, str
 	return waiting;
 }
 
+static bool on_one_die(const struct ftl *ftl, ppa_t a, ppa_t b)
+{
+	return a != PPA_NONE && b != PPA_NONE && flash_addr_of(ftl->map, a).die_index == flash_addr_of(ftl->map, b).die_index;
+}
+
 bool zone_table_on_one_die(const struct ftl *ftl, const struct table_page *page)
 {
-	return ftl->cfg->rain && page->ppa[0] != PPA_NONE && page->ppa[1] != PPA_NONE &&
-	       flash_addr_of(ftl->map, page->ppa[0]).die_index == flash_addr_of(ftl->map, page->ppa[1]).die_index;
+	return ftl->cfg->rain && on_one_die(ftl, page->ppa[0], page->ppa[1]);
 }
 
 /* The second copy goes to the next place, until it is on another die than the first one. Table lock held. */
@@ -266,14 +270,21 @@ void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uin
 	lt_lock_release(&table->lock, &node);
 }
 
+static uint32_t copy_index(uint32_t tag) { return SLC_NONE - 1 - tag; }
+
 static ppa_t *copy_place(struct ftl *ftl, uint32_t tag)
 {
-	uint32_t index = SLC_NONE - 1 - tag;
+	uint32_t index = copy_index(tag);
 
 	return &ftl->table->page[index / ZONE_TABLE_COPIES].ppa[index % ZONE_TABLE_COPIES];
 }
 
 static bool copy_lies_at(struct ftl *ftl, uint32_t tag, ppa_t ppa) { return *copy_place(ftl, tag) == ppa; }
+
+static bool comes_to_twin(struct ftl *ftl, uint32_t tag, ppa_t to)
+{
+	return on_one_die(ftl, *copy_place(ftl, slc_table_tag(copy_index(tag) ^ 1)), to);
+}
 
 static void copy_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t to)
 {
@@ -287,6 +298,25 @@ static void copy_moved(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t 
 	}
 	lt_lock_release(&ftl->table->lock, &node);
 }
+
+/* A copy that comes to the die of its twin stays in the victim for now; or, without room for another one, the page is written again. */
+static void copy_moved_apart(struct ftl_worker *self, uint32_t tag, ppa_t from, ppa_t to)
+{
+	struct ftl *ftl = self->ftl;
+	struct lt_lock_node node;
+	bool crowds, stays;
+
+	lt_lock_acquire(&ftl->table->lock, &node);
+	crowds = copy_lies_at(ftl, tag, from) && comes_to_twin(ftl, tag, to);
+	stays = crowds && slc_copy_again(ftl);
+	if (crowds && !stays)
+		want_table_page(self, copy_index(tag) / ZONE_TABLE_COPIES);
+	lt_lock_release(&ftl->table->lock, &node);
+	if (!stays)
+		copy_moved(self, tag, from, to);
+}
+
+void zone_table_keep_apart(struct ftl *ftl) { ftl->slc->owner[SLC_OWNS_TABLE].moved = copy_moved_apart; }
 
 static bool half_lost(const struct table_page *page) { return (page->ppa[0] == PPA_NONE) != (page->ppa[1] == PPA_NONE); }
 

@@ -57,6 +57,8 @@ struct zone_table {
 };
 
 void zone_table_init(struct ftl *ftl, struct arena *arena);
+/* With rain, at construction: the collector of the SLC log brings the copies of a page to different dies. */
+void zone_table_keep_apart(struct ftl *ftl);
 /* With rain: both copies would be lost with one die. Table lock held, or mount. */
 bool zone_table_on_one_die(const struct ftl *ftl, const struct table_page *page);
 /* A record without finish or fence, of the present durable sectors (of all accepted ones, if the zone is unwritable). Zone lock held. */
