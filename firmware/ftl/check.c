@@ -230,11 +230,13 @@ struct survey {
 	void *ctx;
 };
 
+static bool read_one(struct ftl *ftl, ppa_t ppa, struct hz_oob *oob) { return tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, oob) == NAND_OK; }
+
 static bool readable(struct ftl *ftl, ppa_t ppa)
 {
 	struct hz_oob oob;
 
-	return ppa != PPA_NONE && tsu_read_now(ftl->tsu, ppa, 1, NULL, 0, &oob) == NAND_OK;
+	return ppa != PPA_NONE && read_one(ftl, ppa, &oob);
 }
 
 static void survey_note(const struct survey *survey, uint64_t lba, bool found)
@@ -246,12 +248,48 @@ static void survey_note(const struct survey *survey, uint64_t lba, bool found)
 	survey->lost(survey->ctx, lba);
 }
 
+/* By the rules of a read (zone/rebuild.c), from what is on flash: `end` is the offset up to which the parity has the row's units. */
+static bool others_readable(struct ftl *ftl, ppa_t ppa, const struct flash_stripe_at *at, uint64_t end)
+{
+	uint32_t superblock = ppa_superblock(ftl->map, ppa), planes = ftl->shape.superblock_planes;
+	const struct flash_addr *column = &ftl->map->column[ftl->map->superblock[superblock].column];
+	struct hz_oob oob;
+
+	for (uint32_t c = 0; c < planes; c++) {
+		uint32_t offset = (at->row * planes + c) * ftl->unit_sectors + at->sector;
+
+		if (c == at->column || column[c].plane != at->plane)
+			continue;
+		if (!read_one(ftl, ppa_make(ftl->map, superblock, offset), &oob) || (oob.kind == HZ_OOB_ERASED && offset < end))
+			return false;
+	}
+	return true;
+}
+
+/* Sectors in SLC have no parity. */
+static bool rebuilt(struct ftl *ftl, const struct zone *zone, ppa_t ppa)
+{
+	struct flash_stripe_at at;
+	struct hz_oob oob;
+	uint32_t parity;
+
+	if (!ftl->cfg->rain || ppa == PPA_NONE || slc_holds(ftl->map, ppa))
+		return false;
+	at = flash_stripe_at(ftl->map, ppa_superblock(ftl->map, ppa), ppa_offset(ftl->map, ppa));
+	parity = flash_parity_of(ftl->map, ppa_superblock(ftl->map, ppa));
+	return read_one(ftl, ppa_make(ftl->map, parity, (at.row * ftl->shape.parity_planes + at.plane) * ftl->unit_sectors + at.sector),
+			&oob) &&
+	       oob.kind == HZ_OOB_PARITY && oob.generation == zone->generation && others_readable(ftl, ppa, &at, oob.sequence);
+}
+
 static void look_at_sequential(struct ftl *ftl, const struct zone *zone, const struct survey *survey)
 {
 	for (uint32_t o = 0; o < zone->wp; o++) {
-		ppa_t updated = updates_peek(ftl, zone->start + o);
+		ppa_t updated = updates_peek(ftl, zone->start + o), ppa = updated != PPA_NONE ? updated : zone_where(zone, o);
+		bool found = readable(ftl, ppa), again = !found && rebuilt(ftl, zone, ppa);
 
-		survey_note(survey, zone->start + o, readable(ftl, updated != PPA_NONE ? updated : zone_where(zone, o)));
+		survey->out->rebuilt += again;
+		survey_note(survey, zone->start + o, found || again);
 	}
 }
 

@@ -79,7 +79,9 @@ void zones_of(struct ftl *ftl, uint32_t nsid, ImageReport &report)
 		zone.start = found.start;
 		zone.written = found.written;
 		zone.lost = found.lost;
+		zone.rebuilt = found.rebuilt;
 		report.lost_sectors += zone.lost;
+		report.rebuilt_sectors += zone.rebuilt;
 		report.zones.push_back(zone);
 	}
 }
@@ -121,7 +123,9 @@ void judge(ImageReport &report, const ftl_damage &damage)
 	report.unknown_sectors = damage.unknown_sectors;
 	report.damaged_records = damage.records;
 	if (!report.lost_sectors && !report.unknown_sectors && !report.damaged_records) {
-		report.why = "The image is sound.";
+		report.why = report.rebuilt_sectors ? "The image is sound: " + std::to_string(report.rebuilt_sectors) +
+							      " unreadable sectors are rebuilt from parity."
+						    : "The image is sound.";
 		return;
 	}
 	report.verdict = Verdict::damaged;
@@ -129,7 +133,8 @@ void judge(ImageReport &report, const ftl_damage &damage)
 		     (report.unknown_sectors ? ", and " + std::to_string(report.unknown_sectors) +
 						       " are lost with their records, so that older data, or none, may be read for them"
 					     : "") +
-		     "; all others can." +
+		     "; all others can" +
+		     (report.rebuilt_sectors ? ", " + std::to_string(report.rebuilt_sectors) + " of them rebuilt from parity." : ".") +
 		     (report.damaged_records ? " Records of " + std::to_string(report.damaged_records) +
 						       " zones cannot be true, so these zones are read only or offline."
 					     : "");

@@ -59,6 +59,8 @@ std::string zone_name(const ZoneReport &zone, bool several)
 std::string zone_text(const ZoneReport &zone)
 {
 	std::string text = zone.state + ", " + count(zone.written, "sector") + " from LBA " + std::to_string(zone.start);
+	if (zone.rebuilt)
+		text += ", " + std::to_string(zone.rebuilt) + " rebuilt from parity";
 	if (!zone.lost)
 		return text;
 	text += ", " + std::to_string(zone.lost) + " cannot be read";
@@ -69,8 +71,13 @@ std::string zone_text(const ZoneReport &zone)
 
 nlohmann::json zone_json(const ZoneReport &zone)
 {
-	return {{"nsid", zone.nsid},          {"number", zone.number},           {"state", zone.state},
-		{"start_lba", zone.start},    {"written_sectors", zone.written}, {"lost_sectors", zone.lost},
+	return {{"nsid", zone.nsid},
+		{"number", zone.number},
+		{"state", zone.state},
+		{"start_lba", zone.start},
+		{"written_sectors", zone.written},
+		{"lost_sectors", zone.lost},
+		{"rebuilt_sectors", zone.rebuilt},
 		{"lost_lbas", zone.lost_lbas}};
 }
 
@@ -122,6 +129,7 @@ nlohmann::json json_of(const ImageReport &report)
 			 {"lost_sectors", report.flash.lost},
 			 {"unknown_sectors", report.flash.unknown}};
 	json["lost_sectors"] = report.lost_sectors;
+	json["rebuilt_sectors"] = report.rebuilt_sectors;
 	json["unknown_sectors"] = report.unknown_sectors;
 	json["damaged_records"] = report.damaged_records;
 	json["zones"] = nlohmann::json::array();

@@ -19,6 +19,7 @@ struct ZoneReport {
 	std::string state;               // "conventional", "empty", "closed", "full", "read only", "offline"
 	uint64_t start = 0, written = 0; // first LBA; sectors that hold something
 	uint64_t lost = 0;               // of them
+	uint64_t rebuilt = 0;            // unreadable, but not lost: reads rebuild them from parity (rain)
 	std::vector<uint64_t> lost_lbas; // the first few
 };
 
@@ -42,8 +43,9 @@ struct ImageReport {
 	FlashReport flash;
 	std::vector<ZoneReport> zones; // mounted: all; else those with data left
 	uint64_t lost_sectors = 0;     // of all zones
-	uint64_t damaged_records = 0;  // zones with an impossible record: they are read only or offline
-	uint64_t unknown_sectors = 0;  // lost with their records, so their addresses are unknown: older data, or none, may be read instead
+	uint64_t rebuilt_sectors = 0;
+	uint64_t damaged_records = 0; // zones with an impossible record: they are read only or offline
+	uint64_t unknown_sectors = 0; // lost with their records, so their addresses are unknown: older data, or none, may be read instead
 };
 
 std::string text_of(const ImageReport &report, const std::string &file);

@@ -131,6 +131,159 @@ TEST(ImageCheck, LostSectorsAreListed)
 	EXPECT_EQ(report.flash.unknown, 1u);
 }
 
+// Parity over three dies: zone 1 is full, zone 2 is in the middle of a row, zone 3 is finished in the middle of one.
+namespace {
+
+constexpr uint32_t rain_sectors[] = {0, 96, 36, 30}; // by zone; a row is 24
+
+struct RainImage : Image {
+	explicit RainImage(nand_policy policy = {}, uint32_t slow_die = 0) : Image(config(slow_die))
+	{
+		EXPECT_TRUE(rig.boot(policy)) << rig.error;
+		if (policy.power_cut_op)
+			return;
+		for (uint32_t zone : {1, 2, 3})
+			EXPECT_EQ(rig.write(zone, 0, rain_sectors[zone], 100 * zone), 0);
+		EXPECT_EQ(rig.run_op(FTL_ZONE_FINISH, 3), 0);
+		EXPECT_EQ(rig.come_to_rest(), 0);
+	}
+	static hz_device_config config(uint32_t slow_die)
+	{
+		hz_device_config cfg = ftl_config();
+		use_rain(cfg);
+		cfg.slow_die = slow_die, cfg.slow_percent = slow_die ? 1000 : 100;
+		return cfg;
+	}
+	uint64_t sectors_on(uint32_t die, uint32_t zone)
+	{
+		uint64_t found = 0;
+		for (uint32_t at = 0; at < rain_sectors[zone]; at++)
+			found += flash_addr_of(&rig.map, rig_place_of(rig.ftl, zone, at)).die_index == die;
+		return found;
+	}
+	// All that is programmed on the die; without the records too.
+	void kill(uint32_t die, bool records)
+	{
+		for (uint64_t record = 0; record < rig::count_records(rig.media); record++) {
+			const auto plane = static_cast<uint32_t>(record / rig.media.oob_per_block / rig.cfg.blocks_per_plane);
+			if (flash_plane(&rig.cfg, plane).die_index == die && rig.media.oob[record].checksum)
+				records ? rig::lose_record(rig.media, record) : rig::flip_data(rig.media, record);
+		}
+	}
+	// How many of the zone's first sectors a device on this image does not read.
+	uint64_t unread(uint32_t zone, uint64_t sectors)
+	{
+		uint64_t lost = 0;
+		EXPECT_TRUE(rig.boot()) << rig.error;
+		for (uint32_t at = 0; at < sectors; at++) {
+			Request read(FTL_READ, rig.lba_of(zone, at), 1);
+			lost += rig.run(read) != 0;
+			EXPECT_TRUE(read.status() || sector_is(read.pages[0], 100 * zone + at)) << zone << " " << at;
+		}
+		return lost;
+	}
+};
+
+} // namespace
+
+TEST(ImageCheck, SectorsThatParityRebuildsAreNotLost)
+{
+	uint64_t lost = 0;
+	for (uint32_t die = 0; die < 3; die++)
+		for (bool records : {false, true}) {
+			SCOPED_TRACE(testing::Message() << "die " << die << (records ? " with its records" : ""));
+			RainImage image;
+			const uint64_t full = image.sectors_on(die, 1), begun = image.sectors_on(die, 2), ended = image.sectors_on(die, 3);
+			image.kill(die, records);
+			const hz::ImageReport report = image.check();
+			ASSERT_TRUE(report.mounted) << report.why;
+			EXPECT_EQ(report.zones.at(1).rebuilt, full);
+			EXPECT_EQ(report.zones[3].rebuilt, ended);
+			EXPECT_EQ(lost_of(report, 1) + lost_of(report, 3), 0u);
+			EXPECT_EQ(report.zones[2].rebuilt + lost_of(report, 2), begun);
+			EXPECT_EQ(lost_of(report, 2), image.unread(2, 36)) << "its last row has no parity yet";
+			EXPECT_EQ(image.unread(1, 96) + image.unread(3, 30), 0u);
+			EXPECT_EQ(report.rebuilt_sectors, full + report.zones[2].rebuilt + ended);
+			EXPECT_EQ(report.verdict, report.lost_sectors ? hz::Verdict::damaged : hz::Verdict::sound);
+			lost += report.lost_sectors;
+		}
+	EXPECT_GT(lost, 0u);
+}
+
+// Parity may be on flash without a unit of its row.
+TEST(ImageCheck, AfterAPowerCutTheCheckAndReadsAgree)
+{
+	uint64_t rebuilt = 0, lost = 0;
+	for (uint64_t op = 1; op < 40; op++)
+		for (uint32_t die = 0; die < 3; die++) {
+			SCOPED_TRACE(testing::Message() << "cut " << op << ", die " << die);
+			nand_policy policy{};
+			policy.power_cut_op = op, policy.cut_before = op % 2;
+			RainImage image(policy, 1 + op % 3);
+			Request write(FTL_WRITE, image.rig.lba_of(1), 96);
+			for (uint32_t i = 0; i < 96; i++)
+				fill_sector(write.pages[i], 100 + i);
+			image.rig.submit(write);
+			lt_host_run_until_idle();
+			image.kill(die, false);
+			const hz::ImageReport report = image.check();
+			ASSERT_TRUE(report.mounted) << report.why;
+			EXPECT_EQ(lost_of(report, 1), image.unread(1, report.zones[1].written));
+			rebuilt += report.rebuilt_sectors, lost += report.lost_sectors;
+		}
+	EXPECT_GT(rebuilt, 1000u);
+	EXPECT_GT(lost, 50u);
+}
+
+// A row that could not be read back has filler in place of its parity.
+TEST(ImageCheck, FillerIsNoParity)
+{
+	RainImage image;
+	Rig &rig = image.rig;
+	rig::flip_data(rig.media, rig.record_at(2, 25));
+	ASSERT_TRUE(rig.boot()) << rig.error;
+	ASSERT_EQ(rig.write(2, 36, 60, 236), 0);
+	ASSERT_EQ(rig.come_to_rest(), 0);
+	rig::flip_data(rig.media, rig.record_at(2, 27)); // of another stripe
+	const hz::ImageReport report = image.check();
+	EXPECT_EQ(report.zones.at(2).lost_lbas, (std::vector<uint64_t>{256 + 25, 256 + 27}));
+	EXPECT_EQ(report.rebuilt_sectors, 0u);
+}
+
+TEST(ImageCheck, LostParityRebuildsNothing)
+{
+	RainImage image;
+	uint32_t die = 0;
+	while (image.sectors_on(die, 1))
+		die++;
+	image.kill(die, false);
+	rig::flip_data(image.rig.media, image.rig.record_at(1, 40));
+	EXPECT_EQ(lost_of(image.check(), 1), 1u);
+}
+
+TEST(ImageCheck, TheReportTellsRebuiltFromLost)
+{
+	RainImage image;
+	rig::flip_data(image.rig.media, image.rig.record_at(1, 40));
+	hz::ImageReport report = image.check();
+	EXPECT_EQ(report.verdict, hz::Verdict::sound);
+	EXPECT_EQ(report.why, "The image is sound: 1 unreadable sectors are rebuilt from parity.");
+	EXPECT_EQ(hz::json_of(report)["rebuilt_sectors"], 1);
+	EXPECT_EQ(hz::json_of(report)["zones"][1]["rebuilt_sectors"], 1);
+	EXPECT_EQ(hz::json_of(report)["lost_sectors"], 0);
+	EXPECT_NE(hz::text_of(report, "f").find("full, 96 sectors from LBA 128, 1 rebuilt from parity\n"), std::string::npos);
+	RainImage other;
+	for (uint32_t at : {0, 6, 40}) // 0 and 6 are of one stripe
+		rig::flip_data(other.rig.media, other.rig.record_at(1, at));
+	report = other.check();
+	EXPECT_EQ(report.verdict, hz::Verdict::damaged);
+	EXPECT_EQ(report.zones[1].lost_lbas, (std::vector<uint64_t>{128, 134}));
+	EXPECT_EQ(report.rebuilt_sectors, 1u);
+	EXPECT_NE(report.why.find("2 sectors that zones hold cannot be read; all others can, 1 of them rebuilt from parity."),
+		  std::string::npos)
+		<< report.why;
+}
+
 // A file that has been extended.
 TEST(ImageCheck, AnotherSizeIsTold)
 {
