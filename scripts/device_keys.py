@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import fractions
+import os
 import pathlib
 import re
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,11 @@ LISTS = ("text", "harts", "ranges", "kinds", "granularities")  # their least and
 SECTOR_BYTES = 4096
 ATTRIBUTES = ("help", "type", "words", "before", "range", "default", "items", "length", "bits", "image", "member", "echo", "reader", "fault")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+# Of C and C++: no name of a member.
+RESERVED = frozenset("""alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const consteval constexpr constinit
+    continue decltype default delete do double else enum explicit export extern false float for friend goto if inline int long mutable namespace new
+    noexcept not nullptr operator or private protected public register reinterpret_cast requires restrict return short signed sizeof static struct
+    switch template this throw true try typedef typeid typename union unsigned using virtual void volatile while xor""".split())
 
 
 class SchemaError(Exception):
@@ -44,12 +50,21 @@ class Node:
             raise self.error("is a list or a section: write one value")
         return str(self.tree.value)
 
+    def cell(self, name: str) -> str:
+        """Text of a table's cell."""
+        text = self.text()
+        if "|" in text or "\n" in text:
+            raise self.error(f"{name} has | or several lines, and is a cell of a table: write one line without it")
+        return text
+
     def parts(self) -> dict[str, Node]:
         """Of a mapping, by name."""
         if not isinstance(self.tree, yaml.MappingNode):
             raise self.error("has no lines of its own: write `name: value` below it")
         found: dict[str, Node] = {}
         for name, value in self.tree.value:
+            if not isinstance(name, yaml.ScalarNode):
+                raise Node(self.file, name, self.what, name.start_mark.line + 1).error("a list or a section is no name: write `name: value`")
             at = Node(self.file, value, ".".join(filter(None, (self.what, str(name.value)))), name.start_mark.line + 1)
             if name.value in found:
                 raise at.error(f"is given twice, first on line {found[name.value].line}: rename or remove one")
@@ -197,10 +212,19 @@ class Schema:
             yield from (".".join(parts[:n]) for n in range(1, len(parts) + 1))
 
 
+def line_of(text: bytes, position: int) -> int:
+    return text[:position].count(b"\n") + 1
+
+
 def parsed(path: pathlib.Path) -> Node:
     name = str(path.relative_to(TOP)) if path.is_relative_to(TOP) else str(path)
     try:
-        tree = yaml.compose(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        text = path.read_bytes()
+        tree = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except OSError as error:
+        raise SchemaError(f"{name}: {error.strerror}: make it a file that can be read, or remove it") from None
+    except yaml.reader.ReaderError as error:
+        raise SchemaError(f"{name}:{line_of(text, error.position)}: this is no text in UTF-8: {error.reason}") from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise SchemaError(f"{name}:{line}: this is no YAML: {error.problem}") from None
@@ -246,7 +270,7 @@ def read_words(schema: Schema, node: Node, extension: bool) -> None:
         lines = part.known(("enum", "prefix", "count", "first", "extensions", "words"))
         if "words" not in lines:
             raise part.error("has no words: add `words:` and a line `word: explanation` for each")
-        notes = {word: one.text() for word, one in lines["words"].parts().items()}
+        notes = {word: one.cell("the explanation") for word, one in lines["words"].parts().items()}
         texts = {which: line.text() for which, line in lines.items() if which not in ("words", "first", "extensions")}
         first = lines["first"].among(("0", "1"), "number") if "first" in lines else "0"
         extensions = lines["extensions"].among(notes, "word") if "extensions" in lines else ""
@@ -256,7 +280,7 @@ def read_words(schema: Schema, node: Node, extension: bool) -> None:
 
 def add_words(words: Words, part: Node) -> None:
     """Of an extension."""
-    more = {word: one.text() for word, one in part.parts().items()}
+    more = {word: one.cell("the explanation") for word, one in part.parts().items()}
     for word, one in part.parts().items():
         if word in words.notes:
             raise one.error("is a word of this list already: choose another one")
@@ -356,7 +380,10 @@ def read_items(schema: Schema, at: Node, parts: dict[str, Node], kind: str) -> t
     length = ""
     if "length" in parts:
         length = schema.keys[parts["length"].among(schema.keys, "length: key")].member
-    return (read_number(schema, parts["items"], "count", "items").c if "items" in parts else ""), length
+    items = read_number(schema, parts["items"], "count", "items") if "items" in parts else None
+    if items and not items.value:
+        raise parts["items"].error("items is 0: say how many values the record has")
+    return (items.c if items else ""), length
 
 
 def flag(at: Node, parts: dict[str, Node], name: str, word: str) -> bool:
@@ -367,11 +394,9 @@ def read_key(schema: Schema, path: str, at: Node) -> Key:
     parts = {name: part.named(path) for name, part in at.known(ATTRIBUTES).items()}
     if not all(NAME.fullmatch(part) for part in path.split(".")):
         raise at.error("is no key: write section.key in small letters, digits and _")
-    help_text = parts["help"].text() if "help" in parts else ""
+    help_text = parts["help"].cell("help") if "help" in parts else ""
     if not help_text:
         raise at.error("has no help: add one line that says what it does")
-    if "|" in help_text or "\n" in help_text:
-        raise parts["help"].error("help has | or several lines, and is a cell of a table: write one line without it")
     kind, words, choices = read_kind(schema, at, parts)
     bits = int(parts["bits"].among(("8", "32", "64"), "bits") if "bits" in parts else "32")
     least, most, default = read_values(schema, at, parts, kind, words, choices, bits)
@@ -392,6 +417,10 @@ def check_key(schema: Schema, key: Key) -> None:
         raise at.error(f"is a key already, of {schema.keys[key.path].at.file}: choose another name")
     if not all(NAME.fullmatch(part) for part in key.member.split(".")) or key.member.count(".") > 1:
         raise at.error(f"member '{key.member}' is no name in C: write small letters, digits and _")
+    if key.member in RESERVED or key.member in schema.records:
+        raise at.error(f"member '{key.member}' is a word of C, or a record: add `member: …` with another name")
+    if not re.fullmatch("_|" + NAME.pattern, key.echo):
+        raise at.error(f"echo '{key.echo}' is no name: write small letters, digits and _")
     for other in before:
         if other.member == key.member:
             raise at.error(f"member '{key.member}' is that of {other.path}, too: add `member: …` with another name")
@@ -441,7 +470,9 @@ def read_idle(schema: Schema, node: Node, _: bool) -> None:
                 raise at.error(f"has no {name}: add it")
         keys = [schema.keys[one.named("idle").among(schema.keys, "key")] for one in parts["keys"].items()]
         when = [read_condition(schema, at, path, one) for path, one in parts["when"].parts().items()]
-        schema.idle.append(Idle(keys, when, parts["why"].text()))
+        if not keys or not when:
+            raise at.error("has no keys, or no condition: write `keys: [key]` and `when: {key: value}`")
+        schema.idle.append(Idle(keys, when, parts["why"].cell("why")))
 
 
 def sections_of(path: pathlib.Path, names: Iterable[str]) -> dict[str, Node]:
@@ -452,7 +483,7 @@ def load(folder: pathlib.Path | None = None, path: pathlib.Path = TOP / "protoco
     """The tree's keys, and those of an extension's folder. Words first: keys have them all."""
     schema = Schema()
     files = [(False, sections_of(path, ("limits", "records", "words", "keys", "idle")))]
-    if folder and (folder / FILE).exists():
+    if folder and os.path.lexists(folder / FILE):
         files.append((True, sections_of(folder / FILE, ("words", "keys", "idle"))))
     tree = files[0][1]
     if "limits" in tree:

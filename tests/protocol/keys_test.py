@@ -105,6 +105,15 @@ WRONG = {
     "an unknown place of extensions": ("extensions: wear", "extensions: waer", 12, "gc.extensions: word 'waer' is unknown: wear is meant?"),
     "a fault that cannot be left out": ("    default: 2\n", "    default: 2\n    fault: true\n", 21, "geometry.channels: a fault that is left out is 0: begin its range there"),
     "no YAML": ("help: which is", "help: [which is", 33, "this is no YAML"),
+    "a name of several parts": ("  slc: hz_region_timing\n", "  slc: hz_region_timing\n  ? [a, b]\n  : c\n", 8, "a list or a section is no name: write `name: value`"),
+    "a word of C": ("member: hil_count", "member: default", 42, "harts.hils: member 'default' is a word of C, or a record: add `member: …`"),
+    "a record's name": ("member: hil_count", "member: slc", 42, "harts.hils: member 'slc' is a word of C, or a record: add `member: …`"),
+    "an echo that is no name": ("echo: none", "echo: 1+", 42, "harts.hils: echo '1+' is no name: write small letters, digits and _"),
+    "no items": ("items: 16", "items: 0", 52, "harts.hil: items is 0: say how many values the record has"),
+    "an explanation of two lines": ("wear: less worn", 'wear: "less\\nworn"', 15, "wear: the explanation has | or several lines"),
+    "a reason of two cells": ("why: there is one", "why: there | is one", 58, "idle.why: why has | or several lines"),
+    "no condition": ("when: {geometry.channels: 1}", "when: {}", 56, "idle: has no keys, or no condition: write"),
+    "a control character": ("less worn", "less\x01 worn", 15, "this is no text in UTF-8: control characters are not allowed"),
     "a list of values": ("help: bytes of a page", "help: [bytes, of a page]", 22, "geometry.page_bytes: is a list or a section: write one value"),
 }
 
@@ -151,6 +160,17 @@ class WrongFiles(unittest.TestCase):
             with self.subTest(own):
                 said = self.refusal(GOOD, own)
                 self.assertTrue(said.startswith(sentence) if sentence else not said, said)
+
+    def test_an_extension_that_cannot_be_read(self):
+        own = self.folder / "device_keys.yaml"
+        own.write_bytes(b"keys:\n  slc.\xff: 1\n")
+        self.assertIn("device_keys.yaml:2: this is no text in UTF-8: ", self.refusal(GOOD))
+        own.unlink()
+        own.mkdir()
+        self.assertEqual(self.refusal(GOOD), "device_keys.yaml: Is a directory: make it a file that can be read, or remove it")
+        own.rmdir()
+        own.symlink_to(self.folder / "gone")
+        self.assertEqual(self.refusal(GOOD), "device_keys.yaml: No such file or directory: make it a file that can be read, or remove it")
 
     def test_the_program_of_the_build_says_it_and_makes_nothing(self):
         path, out = self.folder / "keys.yaml", self.folder / "out"
