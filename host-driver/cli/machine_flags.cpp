@@ -100,7 +100,10 @@ std::string firmware_image(const std::string &given)
 MachineOptions MachineFlags::options() const
 {
 	MachineOptions o;
-	o.config = conf::load_device(find_config("--device", device, "configs/devices"));
+	const std::string file = find_config("--device", device, "configs/devices");
+	require_apart({"--console", console}, {{"--device", file}, {"--image", image}, {"--firmware", firmware}});
+	require_apart({"--image", image}, {{"--device", file}, {"--firmware", firmware}});
+	o.config = conf::load_device(file);
 	if (workers)
 		conf::place_roles(o.config, o.config.tsu_count, static_cast<uint32_t>(workers));
 	if (seed)

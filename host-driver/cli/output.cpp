@@ -26,6 +26,29 @@ void require_writable_file(const char *option, const std::string &file)
 	close(fd);
 }
 
+namespace {
+
+// Neither of them needs to exist. What is written to a device file overwrites nothing.
+bool same_file(const std::string &one, const std::string &other)
+{
+	std::error_code none;
+	if (one.empty() || other.empty())
+		return false;
+	if (fs::exists(one, none) && fs::exists(other, none))
+		return fs::is_regular_file(one, none) && fs::equivalent(one, other, none);
+	return fs::weakly_canonical(one, none) == fs::weakly_canonical(other, none);
+}
+
+} // namespace
+
+void require_apart(const NamedFile &written, std::initializer_list<NamedFile> others)
+{
+	for (const NamedFile &other : others)
+		if (same_file(written.file, other.file))
+			throw Error(std::string(written.option) + " would overwrite " + other.file + ", the file of " + other.option +
+				    ": give it a file of its own");
+}
+
 void require_writable_folder(const char *option, const std::string &folder)
 {
 	if (folder.empty())

@@ -10,6 +10,7 @@
 #include "cli/options.hpp"
 #include "cli/visit.hpp"
 #include "config/quantity.hpp"
+#include "image/image_file.hpp"
 #include "session/machine/error.hpp"
 #include "shm.h"
 
@@ -20,6 +21,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t quick_divisor = 8, quick_trace_records = 2000;
+
+// A file of the user's, by a slip of the keyboard, is not emptied. One without content has nothing to lose.
+void require_an_image(const std::string &file)
+{
+	std::error_code none;
+	if (file.empty())
+		throw Error("--format-image empties the file of --image: give --image too");
+	if (fs::is_regular_file(file, none) && fs::file_size(file, none) && ImageFile(file).state() == ImageState::foreign)
+		throw Error("--format-image would empty " + file +
+			    ", which is no NAND image of this program: remove that file, or name another one with --image");
+}
 
 std::string take_clock_jitter(const std::string &text, std::string &out)
 {
@@ -329,11 +341,21 @@ std::string RunFlags::folder() const
 	return found;
 }
 
+void RunFlags::require_apart_from_inputs(const NamedFile &written) const
+{
+	require_apart(written, {{"--device", find_config("--device", machine.device, "configs/devices")},
+				{"--workload", workload.empty() ? "" : find_config("--workload", workload, "configs/workloads")},
+				{"--trace", trace},
+				{"--image", machine.image},
+				{"--firmware", machine.firmware},
+				{"--console", machine.console}});
+}
+
 MachineOptions RunFlags::machine_options() const
 {
 	MachineOptions o = machine.options();
-	if (format_image && o.nand_image.empty())
-		throw Error("--format-image empties the file of --image: give --image too");
+	if (format_image)
+		require_an_image(machine.image);
 	o.format_image = format_image;
 	power_cut.apply(o);
 	const auto tell_plugin = [&o](const char *flag, const std::string &word) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/machine_flags.hpp"
+#include "cli/output.hpp"
 #include "cli/power_cut.hpp"
 #include "cli/trace_flags.hpp"
 #include "workload/spec.hpp"
@@ -28,6 +29,8 @@ struct RunFlags {
 	// invalid combinations, and for options without an effect, before anything is started.
 	wl::Workload load() const;
 	MachineOptions machine_options() const;
+	// A file that the run writes is none that it reads or keeps.
+	void require_apart_from_inputs(const NamedFile &written) const;
 	// Run folder to attach to, or empty.
 	std::string folder() const;
 	// Is the trace a recording of a served device, by an option?

@@ -12,6 +12,7 @@
 #include "cli/child.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/output.hpp"
 #include "cli/power_cut.hpp"
 #include "cli/serve_target.hpp"
 #include "cli/visit.hpp"
@@ -77,6 +78,9 @@ MachineOptions machine_options(const MachineFlags &flags, TargetFlags &target)
 	if (target.address && !flags.gives("--clock"))
 		chosen.clock = "virtual";
 	MachineOptions options = chosen.options();
+	require_apart({"--record", target.record}, {{"--device", find_config("--device", chosen.device, "configs/devices")},
+						    {"--image", chosen.image},
+						    {"--console", chosen.console}});
 	target.take_environment();
 	target.check(options.virtual_clock);
 	target.apply(options);

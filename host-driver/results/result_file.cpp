@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results/run_facts.hpp"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <sys/utsname.h>
@@ -20,6 +23,14 @@ std::string cpu_model()
 	return "unknown";
 }
 
+/* Links and devices stay: /dev/null is written into. */
+bool may_be_replaced(const std::string &path)
+{
+	std::error_code none;
+	const std::filesystem::file_status status = std::filesystem::symlink_status(path, none);
+	return !exists(status) || is_regular_file(status);
+}
+
 } // namespace
 
 nlohmann::json host_info()
@@ -34,12 +45,16 @@ nlohmann::json host_info()
 
 void write_whole(const std::string &text, const std::string &path)
 {
-	const std::string temporary = path + ".part";
-	std::ofstream out(temporary, std::ios::binary);
+	const std::string written = may_be_replaced(path) ? path + ".part" : path;
+	std::ofstream out(written, std::ios::binary);
 	out << text;
 	out.close();
-	if (!out || std::rename(temporary.c_str(), path.c_str()))
-		throw std::runtime_error("the result cannot be written to " + path);
+	if (out && (written == path || !std::rename(written.c_str(), path.c_str())))
+		return;
+	const std::string cause = std::strerror(errno);
+	if (written != path)
+		std::remove(written.c_str());
+	throw std::runtime_error("the result cannot be written to " + path + ": " + cause);
 }
 
 void write_result(const nlohmann::json &result, const std::string &path)

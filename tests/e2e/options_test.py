@@ -275,6 +275,71 @@ class Combinations(unittest.TestCase):
 
 
 @unittest.skipIf(MISSING, MISSING)
+class FilesThatWouldBeLost(unittest.TestCase):
+    """A file that a command writes is none of its others, by whatever name, and --format-image empties images only."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="hz-apart-")
+        self.addCleanup(folder.cleanup)
+        self.file = pathlib.Path(folder.name) / "file"
+        self.alias = pathlib.Path(folder.name) / "alias"
+        self.alias.symlink_to("file")
+
+    def refused(self, content, option, of, *words):
+        self.file.write_bytes(content)
+        run = subprocess.run([DRIVER, *map(str, words)], capture_output=True, text=True, check=False, cwd=TOP, timeout=60)
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertEqual(run.stderr, f"hartzone: {option} would overwrite {self.file}, the file of {of}: give it a file of its own\n")
+        self.assertEqual(self.file.read_bytes(), content)
+
+    def booted(self, *words):
+        run = subprocess.run([DRIVER, "run", "--device", "small", "--workload", "small", "--quick", *words], capture_output=True, text=True, check=False,
+                             timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_a_file_of_another_option(self):
+        device, recording = (TOP / "configs/devices/small.yaml").read_bytes(), (TOP / "traces/f2fs.hzr.xz").read_bytes()
+        run = ("run", "--device", "small", "--workload", "small")
+        for option in ("--console", "--timeline"):
+            self.refused(b"kept", option, "--image", *run, "--image", self.file, option, self.alias)
+            self.refused(device, option, "--device", "run", "--device", self.file, "--workload", "small", option, self.alias)
+            self.refused((TOP / "configs/workloads/small.yaml").read_bytes(), "--timeline", "--workload",
+                         "run", "--device", "small", "--workload", self.file, "--timeline", self.alias)
+        self.refused(device, "--image", "--device", "run", "--device", self.file, "--workload", "small", "--image", self.alias, "--format-image")
+        self.refused(recording, "--record", "--trace", "run", "--device", "conzone-f2fs-patched", "--trace", self.file, "--by-dependencies",
+                     "--record", self.alias)
+        self.refused(b"kept", "--console", "--image", "verify", "--image", self.file, "--console", self.alias)
+        self.refused(b"kept", "--console", "--image", "info", "--image", self.file, "--console", self.alias)
+        self.refused(b"kept", "--record", "--image", "serve", "--device", "small", "--nvme-tcp", "--image", self.file, "--record", self.alias)
+
+    def test_files_that_are_not_there_yet(self):
+        self.alias.unlink()
+        run = Called(DRIVER, "run")("--device", "small", "--image", str(self.file), "--console", f"{self.file.parent}/./file")
+        self.assertIn("--console would overwrite", run.stderr)
+        self.assertFalse(self.file.exists())
+
+    def test_a_device_file_of_the_system_holds_nothing(self):
+        """It stays what it is, and so does a link."""
+        null = self.file.parent / "null"
+        null.symlink_to("/dev/null")
+        self.booted("--timeline", null, "--console", null)
+        self.assertTrue(null.is_symlink())
+        self.booted("--timeline", self.alias)
+        self.assertTrue(self.alias.is_symlink())
+        self.assertIn(b"traceEvents", self.file.read_bytes())
+
+    def test_what_is_no_image_is_not_emptied(self):
+        for content in (b"a letter", b"a long letter " * 2000):
+            self.file.write_bytes(content)
+            run = Called(DRIVER, "run")("--device", "small", "--workload", "small", "--image", str(self.alias), "--format-image")
+            self.assertEqual(run.returncode, 1)
+            self.assertIn(f"--format-image would empty {self.alias}, which is no NAND image of this program: remove that file", run.stderr)
+            self.assertEqual(self.file.read_bytes(), content)
+        self.file.write_bytes(b"")
+        self.booted("--image", self.alias, "--format-image")
+
+
+@unittest.skipIf(MISSING, MISSING)
 class Output(unittest.TestCase):
     def test_a_full_standard_output_is_a_failure(self):
         for command in ([DRIVER], [DRIVER, "run"], [DRIVER, "info"], ["./hartzone"], ["./hartzone", "test"], ["./hartzone", "study"]):
