@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "session/machine/error.hpp"
+#include "version.hpp"
 
 namespace hz::cli {
 
@@ -22,6 +23,21 @@ constexpr const char *kinds[] = {"read", "write", "flush", "zone", "gc_read", "g
 constexpr const char *figures_of_kind[] = {
 	"ops", "iops", "mib_s", "latency_ns/mean", "latency_ns/p50", "latency_ns/p99", "latency_ns/p999", "latency_ns/max"};
 
+std::string in_words(const json &value) { return value.is_string() ? value.get<std::string>() : value.is_null() ? "-" : value.dump(); }
+
+// Of a run that has none: why, as the file says it; empty: no file of a run.
+std::string reason_without_figures(const json &file)
+{
+	const json schema = file.is_object() ? file.value("schema", json()) : json();
+	if (!schema.is_string() || !schema.get<std::string>().starts_with("hartzone-result-"))
+		return "";
+	if (schema != result_schema)
+		return "its schema is " + schema.get<std::string>() + ", and this program compares " + result_schema;
+	if (file.contains("error"))
+		return "the run failed: " + in_words(file["error"]);
+	return file.contains("power_cut") ? "the run ended in a power cut" : "";
+}
+
 json result_of(const std::string &path)
 {
 	std::filesystem::path file = path;
@@ -31,6 +47,8 @@ json result_of(const std::string &path)
 	if (!in)
 		throw Error(file.string() + " cannot be read: name a folder that ./hartzone run --out has written, or its result.json");
 	const json result = json::parse(in, nullptr, false);
+	if (const std::string reason = reason_without_figures(result); !reason.empty())
+		throw Error(file.string() + " cannot be compared: " + reason);
 	if (!result.is_object() || !result.contains("schema") || !result.contains("totals"))
 		throw Error(file.string() + " is no result of ./hartzone run");
 	return result;
@@ -83,8 +101,6 @@ json compared(const json &a, const json &b)
 		{"same_digest", a.value("digest", json()) == b.value("digest", json())},
 		{"figures", figures}};
 }
-
-std::string in_words(const json &value) { return value.is_string() ? value.get<std::string>() : value.is_null() ? "-" : value.dump(); }
 
 std::string number(const json &value)
 {

@@ -69,6 +69,15 @@ class Compare(unittest.TestCase):
         told = self.told(result(digest="aa", image_starts=0), result(digest="bb", image_starts=1))
         self.assertEqual(told["changed"], {"image_starts": [0, 1]})
 
+    def test_a_run_without_figures(self):
+        good = self.write("good", result())
+        for name, content, why in (("failed", {"error": "no room"}, "the run failed: no room"), ("cut", {"power_cut": {}}, "the run ended in a power cut"),
+                                   ("later", {**result(), "schema": "hartzone-result-2"},
+                                    "its schema is hartzone-result-2, and this program compares hartzone-result-1")):
+            run = self.compare(good, self.write(name, {"schema": "hartzone-result-1", **content}))
+            self.assertEqual((run.returncode, run.stdout), (1, ""))
+            self.assertEqual(run.stderr, f"hartzone: {self.folder}/{name}/result.json cannot be compared: {why}\n")
+
     def test_what_is_no_result(self):
         good = self.write("good", result())
         for name, content in (("text", "no JSON"), ("list", "[]"), ("other", "{\"schema\": \"x\"}")):
