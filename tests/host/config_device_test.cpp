@@ -189,7 +189,7 @@ TEST(DeviceConfig, MapAndNamespaceErrorsNameLineAndFix)
 {
 	EXPECT_EQ(error_of("zones:\n  namespace: flat\n"), "d.yaml:2: zones.namespace: 'flat' is not one of zoned, block");
 	EXPECT_EQ(error_of("conventional:\n  streams: 3\n"), "d.yaml:2: conventional.streams: '3' is out of range: 1 to 2");
-	EXPECT_EQ(error_of("conventional:\n  buffers: 0\n"), "d.yaml:2: conventional.buffers: '0' is out of range: 1 to 33");
+	EXPECT_EQ(error_of("conventional:\n  buffers: 0\n"), "d.yaml:2: conventional.buffers: '0' is out of range: 1 to 48");
 	EXPECT_EQ(error_of("conventional:\n  gc: random\n"),
 		  "d.yaml:2: conventional.gc: 'random' is not one of greedy, cost-benefit, fifo, wear");
 	EXPECT_EQ(error_of("l2p:\n  levels: block\n"), "d.yaml:2: l2p.levels: 'block' is not one of page, chunk, zone");
@@ -314,12 +314,18 @@ TEST(DeviceConfig, EveryKeyIsRefusedBeyondItsLimitsWithFileLineAndRange)
 /* A device in which every key means something, but those that exclude each other. */
 const char *const all_used = "conventional: {zones: 4, spare_superblocks: 9}\n"
 			     "l2p: {cache: 12 KiB, levels: chunk}\n"
+			     "data_cache: {bytes: 1 MiB}\n"
 			     "timing: {cache_read: on, read_age_limit: 1ms}\n"
 			     "locks: {kind: {default: cohort}}\n"
 			     "faults: {slow_die: 1, slow_percent: 100, ecc_bits: 8}\n";
 /* … and one for those that need a map of zones, or slots. */
 const char *const zones_used = "l2p: {kind: zone}\n"
-			       "buffers: {pool: 8 MiB, flush: unit, slots: locked}\n";
+			       "buffers: {pool: 8 MiB, flush: unit, slots: locked, binding: modulo, handover: polled}\n";
+/* … and for those of capacitors and random write areas. */
+const char *const kept_used = "geometry: {slc_blocks_per_plane: 20}\n"
+			      "buffers: {pool: 16 MiB}\n"
+			      "plp: {mode: selective, bytes: 8 MiB}\n"
+			      "zrwa: {count: 2}\n";
 
 std::string used_with(const char *device, const hz_field &field, const std::string &value)
 {
@@ -363,7 +369,7 @@ TEST(DeviceConfig, EveryKeyArrivesAndIsEchoed)
 		if (field.unit == HZ_UNIT_TEXT || field.unit == HZ_UNIT_HARTS || field.unit == HZ_UNIT_RANGES ||
 		    field.unit == HZ_UNIT_KIND_BY_CLASS || field.unit == HZ_UNIT_GRANULARITY_BY_CLASS || !strcmp(field.echo, "_"))
 			continue;
-		seen += arrives(all_used, field) || arrives(zones_used, field);
+		seen += arrives(all_used, field) || arrives(zones_used, field) || arrives(kept_used, field);
 	}
 	EXPECT_GE(seen, HZ_DEVICE_FIELDS - 24);
 }
@@ -415,10 +421,13 @@ TEST(DeviceConfig, KeysWithoutAnEffectAreRefused)
 	EXPECT_EQ(error_of(block + "buffers: {binding: modulo}\n"),
 		  "d.yaml:6: buffers.binding has no effect here, since a block namespace has no sequential zones, whose buffers these are" +
 			  tail);
-	for (const char *text : {"zones: {namespace: block, count: 16, max_open: 4}\nconventional: {spare_superblocks: 9}\n",
-				 "conventional: {gc: fifo}\n", "conventional: {streams: 1, zones: 0}\n", "timing: {suspend: 1us}\n",
-				 "timing: {cache_busy: 1us}\n", "faults: {slow_percent: 200}\n", "locks: {cluster: 2}\n",
-				 "faults: {rber_base: 5}\n", "faults: {retry_percent: 5, ecc_bits: 0}\n"})
+	for (const char *text :
+	     {"zones: {namespace: block, count: 16, max_open: 4}\nconventional: {spare_superblocks: 9}\n", "conventional: {gc: fifo}\n",
+	      "conventional: {streams: 1, zones: 0}\n", "timing: {suspend: 1us}\n", "timing: {cache_busy: 1us}\n",
+	      "faults: {slow_percent: 200}\n", "locks: {cluster: 2}\n", "conventional: {collectors: 2}\n", "conventional: {frontiers: 2}\n",
+	      "conventional: {region: slc}\n", "zrwa: {size: 32 KiB}\n", "zrwa: {count: 0, flush_granularity: 8 KiB}\n",
+	      "buffers: {poll: 7us}\n", "buffers: {flush_percent: 50}\n", "plp: {failures: 3}\n", "l2p: {zone_log: 3}\n",
+	      "data_cache: {eviction: clock}\n", "faults: {rber_base: 5}\n", "faults: {retry_percent: 5, ecc_bits: 0}\n"})
 		EXPECT_NE(error_of(text).find(" has no effect here, since "), std::string::npos) << text << error_of(text);
 	EXPECT_EQ(error_of("timing: {suspend: 1us, read_age_limit: 1ms}\nl2p: {cache: 0, chunk: 4 MiB, levels: page}\n"), "no error");
 }
