@@ -131,6 +131,15 @@ class Extension(unittest.TestCase):
         self.assertEqual(said.returncode, 2)
         self.assertIn("there is no folder", said.stderr)
 
+    def test_a_folder_whose_name_is_a_pattern_is_refused(self):
+        """Its keys and C files would be left out in silence."""
+        for name in ("mine[1]", "mine;1", "m*", 'a"b', "a\\b"):
+            (SCRATCH / name).mkdir()
+            said = called(TREE, "./hartzone", "build", "--with", SCRATCH / name, check=False)
+            self.assertEqual(said.returncode, 2)
+            self.assertIn(f"the build finds no file below {SCRATCH / name}: rename the folder", said.stderr)
+            self.assertFalse((TREE / "build/.with").exists() and name in (TREE / "build/.with").read_text(encoding="utf-8"))
+
 
 def hartzone(*words, **options):
     return called(TREE, TREE / "build/host/bin/hartzone", *words, **options)
