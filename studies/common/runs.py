@@ -29,8 +29,43 @@ class StudyError(Exception):
     """One sentence for the user."""
 
 
+class Loader(LOADER):
+    """Words and numbers as the program reads them: `on` is a word, and 010 is ten. A key that is given twice is refused, as there."""
+    yaml_implicit_resolvers = {first: [one for one in found if one[0] not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:int")]
+                               for first, found in LOADER.yaml_implicit_resolvers.items()}
+
+    def construct_mapping(self, node, deep=False):
+        names = [name.value for name, _ in node.value]
+        for at, (name, _) in enumerate(node.value):
+            if name.value in names[:at]:
+                raise yaml.constructor.ConstructorError(None, None, f"'{name.value}' is given twice", name.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("(true|false)$"), "tf")
+Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile("-?[0-9]+(_[0-9]+)*$"), "-0123456789")
+Loader.add_constructor("tag:yaml.org,2002:int", lambda _, node: int(node.value))
+
+
 def read_yaml(path):
-    return yaml.load(path.read_text(encoding="utf-8"), LOADER)
+    """The sections of a file. Raises a sentence with the file's name."""
+    try:
+        content = yaml.load(path.read_bytes(), Loader)
+    except yaml.reader.ReaderError as error:
+        raise StudyError(f"{path}: this is no text in UTF-8: {error.reason}") from None
+    except yaml.MarkedYAMLError as error:
+        raise StudyError(f"{path}:{error.problem_mark.line + 1 if error.problem_mark else 1}: {error.problem}") from None
+    if not isinstance(content, dict):
+        raise StudyError(f"{path}: the file has no keys: write `key: value` lines")
+    return content
+
+
+def section_of(content, name, path):
+    """Empty if it is not there."""
+    found = content.get(name) or {}
+    if not isinstance(found, dict):
+        raise StudyError(f"{path}: {name}: expected 'key: value' lines below it")
+    return found
 
 
 def load_yaml(kind, name):
@@ -40,14 +75,14 @@ def load_yaml(kind, name):
     content = read_yaml(path)
     if kind == "devices":
         for limit in ("sram", "dram"):
-            content.get("memory", {}).pop(limit, None)
-    return with_its_trace(content, path.parent)
+            section_of(content, "memory", path).pop(limit, None)
+    return with_its_trace(content, path)
 
 
-def with_its_trace(content, folder):
+def with_its_trace(content, path):
     """A trace next to the file keeps its place, since the run's own workload.yaml lies in another folder."""
-    file = (content.get("trace") or {}).get("file")
-    beside = folder / file if file else None
+    file = section_of(content, "trace", path).get("file")
+    beside = path.parent / str(file) if file else None
     return merged(content, {"trace": {"file": str(beside.resolve())}}) if beside and beside.is_file() else content
 
 

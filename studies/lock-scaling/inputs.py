@@ -30,8 +30,8 @@ def costs_named(word):
     if word in cost_models():
         return cost_models()[word]
     try:
-        clock = (runs.read_yaml(pathlib.Path(word)) or {}).get("clock")
-    except (OSError, AttributeError, runs.yaml.YAMLError):
+        clock = runs.read_yaml(pathlib.Path(word)).get("clock")
+    except (OSError, runs.StudyError):
         clock = None
     if not isinstance(clock, dict):
         raise ValueError(f"'{word}' is neither one of {', '.join(cost_models())} nor a YAML file with a section clock, such as ./hartzone calibrate writes")

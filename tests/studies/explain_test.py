@@ -228,6 +228,35 @@ class Files(unittest.TestCase):
             other.write_text("trace: {file: in-the-current-directory.hzt}\n")
             self.assertEqual(runs.load_yaml("workloads", str(other))["trace"]["file"], "in-the-current-directory.hzt")
 
+    def read(self, content):
+        with tempfile.TemporaryDirectory(prefix="hz-explain-") as folder:
+            file = pathlib.Path(folder) / "device.yaml"
+            file.write_bytes(content)
+            try:
+                return runs.load_yaml("devices", str(file))
+            except runs.StudyError as error:
+                return str(error).replace(str(file), "FILE")
+
+    def test_words_and_numbers_are_those_of_the_program(self):
+        """YAML 1.1 has `on` as true, 010 as eight and 1:30 as ninety. What a run gets is what its file says."""
+        read = self.read(b"rain: on\nseed: 010\nl2p: {compress: off}\nlink: {doorbell: 0200, fetch: 1_000, interrupt: 1:30}\nverify: false\n")
+        self.assertEqual(read, {"rain": "on", "seed": 10, "l2p": {"compress": "off"}, "link": {"doorbell": 200, "fetch": 1000, "interrupt": "1:30"},
+                                "verify": False})
+        text = runs.texts(runs.load_yaml("devices", "small-rain"), {})["device.yaml"]
+        self.assertIn("rain: 'on'\n", text)
+
+    def test_a_file_that_is_none_is_one_sentence(self):
+        for content, sentence in ((b"", "FILE: the file has no keys: write `key: value` lines"), (b"- 1\n", "FILE: the file has no keys"),
+                                  (b"a: \xff\n", "FILE: this is no text in UTF-8: "), (b"\0", "FILE: this is no text in UTF-8: "),
+                                  (b"a: [b\n", "FILE:2: "), (b"a: 1\n---\nb: 2\n", "FILE:2: "), (b"? [a]\n: b\n", "FILE:1: "),
+                                  (b"clock: {mhz: 1,\n  mhz: 2}\n", "FILE:2: 'mhz' is given twice"),
+                                  (b"memory: 5\n", "FILE: memory: expected 'key: value' lines below it"),
+                                  (b"trace: here\n", "FILE: trace: expected 'key: value' lines below it")):
+            with self.subTest(content):
+                said = self.read(content)
+                self.assertTrue(str(said).startswith(sentence), said)
+                self.assertNotIn("\n", str(said))
+
     def scaled(self, name, factor, values=None, workload=None):
         files = costs.Files({}, workload or {"threads": 2}, {**VALUES, **(values or {})})
         cost = costs.everything() if name == costs.EVERYTHING else next(c for c in costs.classes() if c.name == name)
