@@ -57,6 +57,12 @@ std::string line_of(const trace::Record &record)
 	return {text, trace::write_line(text, record)};
 }
 
+// Names of files and streams need not be UTF-8.
+void print_json(const nlohmann::json &told)
+{
+	std::printf("%s\n", told.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
 void detect(const LookFlags &flags)
 {
 	TraceInput input(flags.input, "reading");
@@ -65,7 +71,7 @@ void detect(const LookFlags &flags)
 		lines.push_back(line_of(r));
 	told["first_records"] = lines;
 	if (flags.json)
-		std::printf("%s\n", told.dump(2).c_str());
+		print_json(told);
 	else
 		print_told(told);
 	for (size_t i = 0; !flags.json && i < lines.size(); i++)
@@ -86,7 +92,7 @@ void summary(const LookFlags &flags)
 	out["left_out"] = input.reader().left_out();
 	out["skipped"] = {{"count", input.reader().skipped()}, {"first", input.reader().skipped_lines()}};
 	if (flags.json)
-		std::printf("%s\n", out.dump(2).c_str());
+		print_json(out);
 	else
 		print_told(out);
 	if (!flags.json)

@@ -227,6 +227,12 @@ class Edits(Tools):
                      says=f"{self.file}:2: an address in a zone cannot be scaled")
         self.refused("scale", self.file, "--addresses", 2, "--out", self.folder / "out", content=zones, says=f"{self.file}:3: ")
 
+    def test_a_name_that_is_no_text(self):
+        self.file = self.folder / os.fsdecode(b"t\xff")
+        for command in ("detect", "summary"):
+            told = json.loads(self.good(command, "--json", self.file, content=self.NATIVE))
+            self.assertIn("t\ufffd", json.dumps(told, ensure_ascii=False))
+
     def test_a_full_disk(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             self.file.write_bytes(self.NATIVE)
