@@ -78,7 +78,10 @@ TraceFile::~TraceFile()
 	}
 }
 
-void TraceFile::fail(const std::string &sentence) const { throw TraceError(name_ + ":" + std::to_string(number_) + ": " + sentence); }
+void TraceFile::fail(const std::string &sentence) const
+{
+	throw TraceError(name_ + ":" + std::to_string(std::max<uint64_t>(number_, 1)) + ": " + sentence);
+}
 
 /* The tool shares our position in the file. */
 uint32_t TraceFile::progress_ppm() const

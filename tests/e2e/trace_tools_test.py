@@ -227,6 +227,9 @@ class Edits(Tools):
                      says=f"{self.file}:2: an address in a zone cannot be scaled")
         self.refused("scale", self.file, "--addresses", 2, "--out", self.folder / "out", content=zones, says=f"{self.file}:3: ")
 
+    def test_a_file_that_ends_before_its_first_line(self):
+        self.refused("summary", self.file, content=(TOP / "traces/git.hzt.xz").read_bytes()[:20], says=f"{self.file}:1: the xz data end early")
+
     def test_a_name_that_is_no_text(self):
         self.file = self.folder / os.fsdecode(b"t\xff")
         for command in ("detect", "summary"):
