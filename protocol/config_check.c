@@ -6,7 +6,7 @@
 
 #include "device_fields.h"
 #include "geometry.h"
-#include "keep_size.h"
+#include "dump_size.h"
 #include "namespaces.h"
 #include "nand_image.h"
 #include "sentence.h"
@@ -560,9 +560,9 @@ static bool pool_holds(const struct hz_device_config *cfg, struct hz_sentence *o
 	if (cfg->plp_bytes && (cfg->plp_bytes < sure || cfg->plp_bytes % HZ_SECTOR_BYTES))
 		return broken_limit(out, "plp_bytes", cfg->plp_bytes, "be whole sectors of 4096, a flush unit for each buffer: at least ",
 				    sure);
-	if (cfg->plp_bytes && hz_keep_sectors(cfg, &shape) * (uint64_t)HZ_SECTOR_BYTES < sure)
+	if (cfg->plp_bytes && hz_dump_sectors(cfg, &shape) * (uint64_t)HZ_SECTOR_BYTES < sure)
 		return broken_limit(out, "plp_energy_uj", cfg->plp_energy_uj, "be 0 or last for a flush unit of each buffer: at least ",
-				    hz_keep_energy_pj(cfg, &shape, (uint32_t)(sure / HZ_SECTOR_BYTES)) / 1000000 + 1);
+				    hz_dump_energy_pj(cfg, &shape, (uint32_t)(sure / HZ_SECTOR_BYTES)) / 1000000 + 1);
 	if (cfg->plp_bytes > cfg->buffer_pool_bytes)
 		return broken_limit(out, "plp_bytes", cfg->plp_bytes, "be a part of buffer_pool_bytes, ", cfg->buffer_pool_bytes);
 	if (cfg->buffer_pool_bytes % HZ_SECTOR_BYTES || (cfg->buffer_pool_bytes && cfg->buffer_pool_bytes - cfg->plp_bytes < sure))

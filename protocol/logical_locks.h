@@ -10,6 +10,6 @@ enum hz_logical_lock {
 #include "logical_locks.def"
 	HZ_LOGICAL_LOCKS
 };
-HZ_STATIC_ASSERT((int)HZ_LOGICAL_LOCKS <= (int)HZ_VC_LOGICAL_LOCKS, "each has a hint");
+HZ_STATIC_ASSERT((int)HZ_LOGICAL_LOCKS <= (int)HZ_VC_LOGICAL_LOCKS, "each has a hypercall");
 
 #endif

@@ -19,7 +19,7 @@ enum {
 	HZ_NAND_NAMESPACES_OFFSET = 2048,
 	HZ_NAND_CONTROLLER_OFFSET = 2624,
 	HZ_NAND_CONFIG_OFFSET = 4096,
-	HZ_NAND_REST_OFFSET = 4088
+	HZ_NAND_CLEAN_MARK_OFFSET = 4088
 };
 
 /* Members of struct hz_shape stored in an image: X(type, member). */
@@ -30,7 +30,7 @@ enum {
 /* clang-format on */
 
 /* At offset 0, and once more in the last HZ_NAND_HEADER_BYTES of the image. Written first copy first; of two good ones the first counts.
- * At HZ_NAND_CONFIG_OFFSET the device config of the last start, at HZ_NAND_REST_OFFSET the rest word of the first namespace, each other
+ * At HZ_NAND_CONFIG_OFFSET the device config of the last start, at HZ_NAND_CLEAN_MARK_OFFSET the clean mark of the first namespace, each other
  * one's just before its predecessor's, at HZ_NAND_NAMESPACES_OFFSET the record of the namespaces, at HZ_NAND_CONTROLLER_OFFSET that of the
  * controller. */
 struct hz_nand_header {
@@ -113,12 +113,12 @@ struct hz_nand_controller {
 HZ_ASSERT_SIZE(struct hz_nand_controller, 1024);
 HZ_STATIC_ASSERT(HZ_NAND_NAMESPACES_OFFSET + sizeof(struct hz_nand_namespaces) <= HZ_NAND_CONTROLLER_OFFSET &&
 			 HZ_NAND_CONTROLLER_OFFSET + sizeof(struct hz_nand_controller) <=
-				 HZ_NAND_REST_OFFSET - (HZ_MAX_NAMESPACES - 1) * sizeof(uint64_t),
+				 HZ_NAND_CLEAN_MARK_OFFSET - (HZ_MAX_NAMESPACES - 1) * sizeof(uint64_t),
 		 "the records of a header's page have room");
 
 /* Rest word, of a namespace: has anything been programmed or erased since the firmware recorded the state of all zones? High half: number of that record,
  * 0 before the first. Low half: one of these words; anything else: this copy of the word is damaged. */
-enum { HZ_NAND_AT_REST = 0x52455354, HZ_NAND_CHANGED = 0x43484744 };
+enum { HZ_NAND_CLEAN = 0x52455354, HZ_NAND_CHANGED = 0x43484744 };
 
 enum hz_block_flags {
 	HZ_BLOCK_BAD_FACTORY = 1,

@@ -53,7 +53,7 @@ struct hz_native_services {
 	uint64_t (*set)(uint64_t hart, uint64_t *word, uint64_t bits);
 	uint64_t (*mask)(uint64_t hart, uint64_t *word, uint64_t bits);
 	uint64_t (*compare_and_swap)(uint64_t hart, uint64_t *word, uint64_t old, uint64_t value); /* the value found */
-	void (*hint)(uint64_t hart, uint64_t hint);
+	void (*hypercall)(uint64_t hart, uint64_t hypercall);
 	void (*copy)(void *to, const void *from, uint64_t bytes);
 	void (*fill)(void *to, uint64_t value, uint64_t bytes);
 	void (*lanes)(void *lanes, const void *data, uint64_t bytes);

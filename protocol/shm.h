@@ -7,7 +7,7 @@
 #define HZ_PROTOCOL_SHM_H
 
 #include "base.h"
-#include "keep_report.h"
+#include "dump_report.h"
 #include "memory_ledger.h"
 #include "mount_report.h"
 
@@ -76,7 +76,7 @@ struct hz_shm_header {
 	uint64_t power_cut_op;        /* fault injection: cut power at this flash operation number, 0 = never */
 	uint64_t power_cut_ns;        /* fault injection: cut power at this device time, 0 = never */
 	char error[256];              /* [fw] one sentence, NUL-terminated, set before HZ_BOOT_FAILED or HZ_BOOT_BAD_IMAGE */
-	struct hz_keep_report kept;   /* [fw] after a power cut: the power-fail dump */
+	struct hz_dump_report kept;   /* [fw] after a power cut: the power-loss dump */
 	struct hz_mount_report mount; /* [fw] parts of mount_ns */
 };
 HZ_ASSERT_OFFSET(struct hz_shm_header, host_bell, 36);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "slc_log_size.h"
 
-#include "keep_size.h"
+#include "dump_size.h"
 
 /* Upper bound on valid sectors once the programs in flight have ended: less than a flush unit for every zone, sectors written in place,
  * and the tables, in all their copies, current and next. Not only active zones: a READ ONLY zone, or a backing zone that cannot be
@@ -25,10 +25,10 @@ static uint64_t slc_most_valid(const struct hz_device_config *cfg, const struct 
 }
 
 /* The heads, the collector's reserve, and sealed ones, at least one with a unit to gain: moving its valid sectors, packed, takes fewer
- * units than it has. Superblocks reserved for the power-fail dump count twice: those of the last dump may not be released yet. */
+ * units than it has. Superblocks reserved for the power-loss dump count twice: those of the last dump may not be released yet. */
 uint32_t hz_slc_log_least(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint32_t no_gain = shape->slc_superblock_sectors - cfg->slc_program_sectors + 1;
 
-	return HZ_SLC_HEADS + 1 + (uint32_t)(slc_most_valid(cfg, shape) / no_gain) + 1 + 2 * hz_keep_superblocks(cfg, shape);
+	return HZ_SLC_HEADS + 1 + (uint32_t)(slc_most_valid(cfg, shape) / no_gain) + 1 + 2 * hz_dump_superblocks(cfg, shape);
 }

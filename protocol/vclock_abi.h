@@ -1,6 +1,6 @@
-/* Contract between firmware and the virtual-clock plugin: hint instructions and the per-hart slot page.
+/* Contract between firmware and the virtual-clock plugin: hypercall instructions and the per-hart slot page.
  *
- * Without the plugin every hint is a legal RISC-V no-op (SLTI x0,x0,imm: custom HINT space, unprivileged spec 2.9), so one
+ * Without the plugin every hypercall is a legal RISC-V no-op (SLTI x0,x0,imm: custom HINT space, unprivileged spec 2.9), so one
  * ELF runs on plain QEMU and under the plugin. Operands travel in the hart's slot, in guest RAM shared with the plugin. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HZ_PROTOCOL_VCLOCK_ABI_H
@@ -10,11 +10,11 @@
 
 #define HZ_RAM_BASE 0x80000000ull         /* QEMU virt */
 #define HZ_VC_SLOTS_ADDR 0x80200000ull    /* 64 slots of 64 bytes; the linker script reserves the page */
-#define HZ_VC_MAGIC 0x315f4b434f4c4356ull /* "VCLOCK_1", set in every slot by the plugin before any hart runs past its first hint */
+#define HZ_VC_MAGIC 0x315f4b434f4c4356ull /* "VCLOCK_1", set in every slot by the plugin before any hart runs past its first hypercall */
 
 /* imm of SLTI x0,x0,imm */
-enum hz_vc_hint {
-	HZ_VC_SYNC = 0x100,       /* order point: go on only as the hart with the smallest clock */
+enum hz_hypercall {
+	HZ_VC_SYNC = 0x100,       /* sync point: go on only as the hart with the smallest clock */
 	HZ_VC_NOW = 0x101,        /* slot.now_ns = this hart's device time */
 	HZ_VC_WAIT = 0x102,       /* park until slot.arg0 (ns) or a HZ_VC_WAKE aimed at this hart */
 	HZ_VC_WAKE = 0x103,       /* wake hart slot.arg0 from HZ_VC_WAIT; one later than the deadline is remembered, one at most */
@@ -30,11 +30,11 @@ enum hz_vc_hint {
 	HZ_VC_FILL = 0x10c,       /* slot.arg2 bytes from slot.arg0 on become slot.arg1 */
 	HZ_VC_LANES = 0x10d,      /* hz_lanes_mix() of the lanes at slot.arg0 with slot.arg2 bytes at slot.arg1 */
 	HZ_VC_LOCK_EVENT = 0x10e, /* slot.arg0 (enum hz_vc_lock_event) happened to the spin lock slot.arg1 (HZ_VC_LOCK), asked for from
-				     address slot.arg2; for the plugin's ledger, inside a freeze */
+				     address slot.arg2; for the plugin's lock profile, inside a freeze */
 	HZ_VC_SPAN =
 		0x10f,     /* slot.arg2 (HZ_VC_SPAN_OF) lasted from slot.arg0 to slot.arg1 ns; for the plugin's timeline, inside a freeze */
-	HZ_VC_HAD = 0x110, /* … to 0x11f: a logical lock was had, HZ_VC_HAD + its number; for the plugin's ledger, anywhere */
-	/* SLTI x0, rs1, imm: progress of the request at the address in rs1; for the plugin's ledger, anywhere */
+	HZ_VC_HAD = 0x110, /* … to 0x11f: a logical lock was had, HZ_VC_HAD + its number; for the plugin's lock profile, anywhere */
+	/* SLTI x0, rs1, imm: progress of the request at the address in rs1; for the plugin's lock profile, anywhere */
 	HZ_VC_FETCHED = 0x120, /* it is new, and this hart works at it */
 	HZ_VC_RUN,             /* this hart works at it */
 	HZ_VC_LEFT,            /* … no more, if it still did */
@@ -43,7 +43,7 @@ enum hz_vc_hint {
 	HZ_VC_FLASH_READ,      /* its wait: cells from slot.arg0 to slot.arg1 ns, then the channel until slot.arg2; before the RUN */
 	HZ_VC_ENDS_READ,       /* successful: its completion is about to be posted */
 	HZ_VC_ENDS_WRITE,
-	HZ_VC_STAY = 0x130,   /* inside FREEZE: plain accesses of this hart are no order points before its next FREEZE */
+	HZ_VC_STAY = 0x130,   /* inside FREEZE: plain accesses of this hart are no sync points before its next FREEZE */
 	HZ_VC_NATIVE = 0x131, /* inside FREEZE: the plugin runs the struct hz_native_call at slot.arg0, or goes on with it */
 	HZ_VC_LOOK = 0x132,   /* plain loads of this hart may race until LOOKED: it uses what they read only if nothing was written */
 	HZ_VC_LOOKED = 0x133,

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 # Of GoogleTest programs: HZ_SLOW_<program> is a filter, as for --gtest_filter.
-set(HZ_SLOW_ftl_abandon_test "*/AbandonKind.*:*/AbandonConventional.*")
+set(HZ_SLOW_ftl_cancel_test "*/CancelKind.*:*/CancelConventional.*")
 set(HZ_SLOW_ftl_conventional_test "*/ConventionalProperty.*:ConventionalFaults.*:*/ConventionalLayoutFaults.*:ConventionalWaf.*")
 set(HZ_SLOW_ftl_damage_test "*/Damage.*")
 set(HZ_SLOW_ftl_data_cache_test "DataCache.AnyOneOperationMayFail")

@@ -13,7 +13,7 @@
 #include "cost/line.h"
 #include "guest/memory.h"
 #include "guest/symbol.h"
-#include "hint.h"
+#include "hypercall.h"
 #include "lanes.h"
 #include "native_abi.h"
 #include "schedule/carrier.h"
@@ -28,7 +28,7 @@ enum { PAGE = 4096, STACK_BYTES = 256 << 10, MOST_LEVELS = 8, STUB_BYTES = 5, CA
 /* What the guest asks while it answers a call is a level of its own. */
 struct level {
 	struct context native; /* while it does not run */
-	void *callback;        /* stack of the hint's callback, while it runs */
+	void *callback;        /* stack of the hypercall's callback, while it runs */
 	struct hz_native_call *call;
 };
 static struct {
@@ -149,9 +149,9 @@ static uint64_t serve_upcall(uint64_t function, const uint64_t *argument, uint64
 	return level->call->result;
 }
 
-static void serve_hint(uint64_t hart, uint64_t number)
+static void serve_hypercall(uint64_t hart, uint64_t number)
 {
-	enum vc_kind kind = vc_hint_kind((uint32_t)number);
+	enum vc_kind kind = vc_hypercall_kind((uint32_t)number);
 
 	if (kind != VC_PLAIN)
 		vc_before(caller(hart), kind);
@@ -318,7 +318,7 @@ static bool start(const uint8_t *image, uint64_t bytes)
 							    .set = serve_set,
 							    .mask = serve_mask,
 							    .compare_and_swap = serve_compare_and_swap,
-							    .hint = serve_hint,
+							    .hypercall = serve_hypercall,
 							    .copy = serve_copy,
 							    .fill = serve_fill,
 							    .lanes = serve_lanes,

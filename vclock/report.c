@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "schedule/clock.h"
-#include "profile/ledger.h"
+#include "profile/lock_profile.h"
 #include "cost/line.h"
 #include "profile/hot_spots.h"
 #include "race/race.h"
@@ -196,7 +196,7 @@ void vc_report_write(void)
 	}
 	if (vc.options.locks) {
 		fprintf(out, "  \"locks\": ");
-		vc_ledger_write_json(out);
+		vc_lock_profile_write_json(out);
 		fprintf(out, ",\n");
 	}
 	if (vc.options.race_check) {

@@ -13,7 +13,7 @@
 #include "guest/cpu.h"
 #include "guest/symbol.h"
 #include "wait.h"
-#include "hint.h"
+#include "hypercall.h"
 #include "cost/cache.h"
 #include "cost/line.h"
 #include "profile/hot_spots.h"
@@ -67,7 +67,7 @@ static void before(unsigned int vcpu, void *udata)
 	vc_before(&vc.hart[vcpu], site_kind(udata));
 }
 
-/* The hints around frozen code, half of all: without the choices of vc_before. */
+/* The hypercalls around frozen code, half of all: without the choices of vc_before. */
 
 static struct vc_hart *comes_to(unsigned int vcpu, void *udata)
 {
@@ -84,7 +84,7 @@ static void asks_time(unsigned int vcpu, void *udata) { vc_show_now(comes_to(vcp
 
 static qemu_plugin_vcpu_udata_cb_t callback_of(enum vc_kind kind)
 {
-	if (!vc_hint_is_simple(kind))
+	if (!vc_hypercall_is_simple(kind))
 		return before;
 	return kind == VC_FREEZE ? freezes : kind == VC_THAW ? thaws : asks_time;
 }
@@ -232,7 +232,7 @@ static enum vc_kind atomic_kind(uint32_t word)
 	}
 }
 
-enum vc_kind vc_hint_kind(uint32_t imm)
+enum vc_kind vc_hypercall_kind(uint32_t imm)
 {
 	static const uint8_t kinds[] = { VC_SYNC,      VC_NOW,  VC_WAIT,   VC_WAKE, VC_FREEZE, VC_THAW,  VC_HOST_WAIT, VC_CHARGE,
 					 VC_HOST_WAKE, VC_TAKE, VC_WINDOW, VC_COPY, VC_FILL,   VC_LANES, VC_LOCK,      VC_SPAN };
@@ -252,14 +252,14 @@ enum vc_kind vc_hint_kind(uint32_t imm)
 
 static enum vc_kind decode(uint32_t word)
 {
-	if ((word & 3) != 3) /* compressed: no hint */
+	if ((word & 3) != 3) /* compressed: no hypercall */
 		return VC_PLAIN;
 	if ((word & 0x7f) == 0x2f)
 		return atomic_kind(word);
 	if ((word & 0x7fff) == 0x2013 && word >> 20 >= HZ_VC_FETCHED && word >> 20 <= HZ_VC_ENDS_WRITE) /* SLTI x0, rs1, imm */
 		return vc.options.locks ? VC_REQUEST : VC_PLAIN;
 	if ((word & 0xfffff) == 0x02013) /* SLTI x0, x0, imm */
-		return vc_hint_kind(word >> 20);
+		return vc_hypercall_kind(word >> 20);
 	switch (word) {
 	case 0x00d00073: return VC_WRS_NTO;
 	case 0x01d00073: return VC_WRS_STO;

@@ -9,7 +9,7 @@
 /* Once, before any counted code is translated. */
 void vc_counters_create(void);
 /* Of HZ_VC_…; VC_PLAIN: without an effect. */
-enum vc_kind vc_hint_kind(uint32_t number);
+enum vc_kind vc_hypercall_kind(uint32_t number);
 void vc_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
 #endif

@@ -50,7 +50,7 @@ void vc_pause(struct vc_hart *h)
 		vc_give_up("deadlock", "DEADLOCK: a hart spins for a lock that nobody releases");
 }
 
-/* No order point before it parks: the LR was one, and the hart has held the token since. */
+/* No sync point before it parks: the LR was one, and the hart has held the token since. */
 void vc_wait_reservation(struct vc_hart *h, enum vc_kind kind)
 {
 	uint64_t deadline = kind == VC_WRS_STO ? vc_deadline_cycles(h->slot->arg0) : VC_NEVER;

@@ -24,7 +24,7 @@ void vc_host_wake(struct vc_hart *h);
  *
  * While its clock is frozen no other hart can pass it, so the event cannot happen; if it could,
  * device time would pass in a section that must take none. The run ends with a sentence that names
- * the place. HZ_VC_TAKE is exempt: the hart is idle, and the hint itself moves its clock to the end
+ * the place. HZ_VC_TAKE is exempt: the hart is idle, and the hypercall itself moves its clock to the end
  * of the wait. */
 
 /* The hart is about to wait for another: returns true, and ends the run, if its clock is frozen. */

@@ -9,7 +9,7 @@
 #define PMP_LOCKED_NAPOT 0x98        /* L | A = NAPOT, no R, W, X: binds M-mode too (privileged spec 3.7.1) */
 #define PMP_NAPOT_4K 0x1ff
 #define WRS_NTO .word 0x00d00073     /* Zawrs, not known to binutils 2.40 */
-#define HINT_SYNC slti x0, x0, 0x100 /* HZ_VC_SYNC: lets the plugin fill this hart's slot before any C code runs */
+#define HYPERCALL_SYNC slti x0, x0, 0x100 /* HZ_VC_SYNC: lets the plugin fill this hart's slot before any C code runs */
 
 	.section .text.start, "ax", @progbits
 	.globl _start
@@ -43,7 +43,7 @@ _start:
 	li t1, PMP_LOCKED_NAPOT
 	csrw pmpcfg0, t1
 
-	HINT_SYNC
+	HYPERCALL_SYNC
 	la t0, boot_bss_clear
 	bnez tp, .Lwait_bss
 

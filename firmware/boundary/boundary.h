@@ -47,7 +47,7 @@ static inline uint64_t boundary_unit_of(enum boundary_work work)
 	return unit[work];
 }
 
-/* Any hart, clock frozen, before the work takes effect; no order point. Returns when the effect can begin: at_ns, but where harts do the
+/* Any hart, clock frozen, before the work takes effect; no sync point. Returns when the effect can begin: at_ns, but where harts do the
  * work no sooner than it is done. What is less than a nanosecond is left to the hart's next work. Inline: a call would have callers save
  * registers before they freeze the clock, and engines would cost instructions. */
 static inline __attribute__((always_inline)) uint64_t boundary_work(enum boundary_work work, uint32_t units, uint64_t at_ns)

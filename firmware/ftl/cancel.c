@@ -1,8 +1,8 @@
 /* A controller reset: requests of the old host end, done or not. Each waits only for its flash reads in flight, since those write to
  * host memory.
  *
- * One request, FTL_ABANDON, visits worker after worker. From then on a worker ends requests of the old controller life when it meets
- * them, and releases what they hold. Once all workers know, no such request can be parked any more, and FTL_ABANDON takes out the parked
+ * One request, FTL_CANCEL, visits worker after worker. From then on a worker ends requests of the old controller life when it meets
+ * them, and releases what they hold. Once all workers know, no such request can be parked any more, and FTL_CANCEL takes out the parked
  * ones, zone after zone.
  *
  * Data landed in a buffer stay, and the device programs them. A write waiting to land is taken back: its zone's write pointer returns to
@@ -29,20 +29,20 @@ static void end_return(struct ftl_worker *self, struct ftl_request *req)
 	zone_give_up_turn(req->flags & FTL_ALL_ZONES ? &ftl->zones[io_of(req)->cursor] : zone_at(ftl, req->lba), req);
 }
 
-void abandoned_end(struct ftl_worker *self, struct ftl_request *req)
+void cancelled_end(struct ftl_worker *self, struct ftl_request *req)
 {
 	if (reads_data(req)) {
-		read_abandon(self, req);
+		read_cancel(self, req);
 		return;
 	}
 	if (zone_op_goes_on(self, req))
 		return;
 	if (req->op == FTL_UPDATE && !io_of(req)->has_turn) {
-		update_abandon(self, req);
+		update_cancel(self, req);
 		return;
 	}
 	if (req->op == FTL_FLUSH)
-		flush_abandon(self, req);
+		flush_cancel(self, req);
 	if (io_of(req)->has_turn)
 		end_return(self, req);
 	io_complete(req, NVME_ABORT_REQUESTED);
@@ -56,10 +56,10 @@ static void tell(struct ftl_worker *self, uint32_t life)
 	io_resume_all(&self->reads->waiting);
 	io_resume_all(&self->copies->waiting);
 	io_resume_all(&self->updates->waiting);
-	cached_abandon_waiting(self);
+	cached_cancel_waiting(self);
 }
 
-static void abandon_in_zone(struct ftl_worker *self, struct zone *zone)
+static void cancel_in_zone(struct ftl_worker *self, struct zone *zone)
 {
 	struct lt_lock_node node;
 	bool changed;
@@ -67,9 +67,9 @@ static void abandon_in_zone(struct ftl_worker *self, struct zone *zone)
 	lt_lock_acquire(&zone->lock, &node);
 	changed = zone_take_back(self, zone);
 	changed |= zone_op_detach(self, zone);
-	changed |= abandoned_take(self, &zone->durable);
-	changed |= abandoned_take(self, &zone->parked);
-	changed |= abandoned_take(self, &zone->parked_reads);
+	changed |= cancelled_take(self, &zone->durable);
+	changed |= cancelled_take(self, &zone->parked);
+	changed |= cancelled_take(self, &zone->parked_reads);
 	if (changed)
 		zone_pump(self, zone);
 	lt_lock_release(&zone->lock, &node);
@@ -83,9 +83,9 @@ static bool told_next(struct ftl_worker *self, struct ftl_request *req)
 	tell(self, (uint32_t)req->lba);
 	if (last) {
 		conv_retry_all(self->ftl);
-		placement_abandon(self);
-		cached_abandon(self);
-		io_of(req)->step = ABANDON_TOLD;
+		placement_cancel(self);
+		cached_cancel(self);
+		io_of(req)->step = CANCEL_TOLD;
 		return false;
 	}
 	io_of(req)->worker = self + 1;
@@ -93,15 +93,15 @@ static bool told_next(struct ftl_worker *self, struct ftl_request *req)
 	return true;
 }
 
-void abandon_run(struct ftl_worker *self, struct ftl_request *req)
+void cancel_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;
 	struct ftl_io *io = io_of(req);
 
-	if (io->step != ABANDON_TOLD && told_next(self, req))
+	if (io->step != CANCEL_TOLD && told_next(self, req))
 		return;
 	for (int i = 0; i < PIECE && io->cursor < ftl->all_zones; i++)
-		abandon_in_zone(self, &ftl->zones[io->cursor++]);
+		cancel_in_zone(self, &ftl->zones[io->cursor++]);
 	if (io->cursor < ftl->all_zones)
 		io_resume(req);
 	else

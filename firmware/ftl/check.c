@@ -222,10 +222,10 @@ const char *whole_check(struct ftl *ftl)
 	return error ? error : buffers_check(ftl);
 }
 
-/* Survey of a mounted device. */
+/* Scrub of a mounted device. */
 
-struct survey {
-	struct ftl_zone_survey *out;
+struct scrub {
+	struct ftl_zone_scrub *out;
 	void (*lost)(void *ctx, uint64_t lba);
 	void *ctx;
 };
@@ -239,13 +239,13 @@ static bool readable(struct ftl *ftl, ppa_t ppa)
 	return ppa != PPA_NONE && read_one(ftl, ppa, &oob);
 }
 
-static void survey_note(const struct survey *survey, uint64_t lba, bool found)
+static void scrub_note(const struct scrub *scrub, uint64_t lba, bool found)
 {
-	survey->out->written++;
+	scrub->out->written++;
 	if (found)
 		return;
-	survey->out->lost++;
-	survey->lost(survey->ctx, lba);
+	scrub->out->lost++;
+	scrub->lost(scrub->ctx, lba);
 }
 
 /* By the rules of a read (zone/rebuild.c), from what is on flash: `end` is the offset up to which the parity has the row's units. */
@@ -282,36 +282,35 @@ static bool rebuilt(struct ftl *ftl, const struct zone *zone, ppa_t ppa)
 	       oob.kind == HZ_OOB_PARITY && oob.generation == zone->generation && others_readable(ftl, ppa, &at, oob.sequence);
 }
 
-static void look_at_sequential(struct ftl *ftl, const struct zone *zone, const struct survey *survey)
+static void look_at_sequential(struct ftl *ftl, const struct zone *zone, const struct scrub *scrub)
 {
 	for (uint32_t o = 0; o < zone->wp; o++) {
 		ppa_t updated = updates_peek(ftl, zone->start + o), ppa = updated != PPA_NONE ? updated : zone_where(zone, o);
 		bool found = readable(ftl, ppa), again = !found && rebuilt(ftl, zone, ppa);
 
-		survey->out->rebuilt += again;
-		survey_note(survey, zone->start + o, found || again);
+		scrub->out->rebuilt += again;
+		scrub_note(scrub, zone->start + o, found || again);
 	}
 }
 
-static void look_at_conventional(struct ftl *ftl, const struct zone *zone, const struct survey *survey)
+static void look_at_conventional(struct ftl *ftl, const struct zone *zone, const struct scrub *scrub)
 {
 	for (uint32_t o = 0; o < ftl->capacity; o++) {
 		uint32_t place = l2p_conv_peek(ftl, zone->start + o);
 
 		if (place != L2P_UNMAPPED)
-			survey_note(survey, zone->start + o,
-				    readable(ftl, zone_where(zone_of_place(ftl, place), place_offset(ftl, place))));
+			scrub_note(scrub, zone->start + o, readable(ftl, zone_where(zone_of_place(ftl, place), place_offset(ftl, place))));
 	}
 }
 
-uint32_t ftl_survey_zones(const struct ftl *ftl) { return ftl->zone_count; }
+uint32_t ftl_scrub_zones(const struct ftl *ftl) { return ftl->zone_count; }
 
-void ftl_survey_zone(struct ftl *ftl, uint32_t number, struct ftl_zone_survey *out, void (*lost)(void *ctx, uint64_t lba), void *ctx)
+void ftl_scrub_zone(struct ftl *ftl, uint32_t number, struct ftl_zone_scrub *out, void (*lost)(void *ctx, uint64_t lba), void *ctx)
 {
 	const struct zone *zone = &ftl->zones[number];
-	const struct survey survey = { out, lost, ctx };
+	const struct scrub scrub = { out, lost, ctx };
 	bool conventional = is_conventional(ftl, zone->start);
 
-	*out = (struct ftl_zone_survey){ .state = conventional ? NVME_ZS_NOT_WP : zone->state, .start = zone->start };
-	(conventional ? look_at_conventional : look_at_sequential)(ftl, zone, &survey);
+	*out = (struct ftl_zone_scrub){ .state = conventional ? NVME_ZS_NOT_WP : zone->state, .start = zone->start };
+	(conventional ? look_at_conventional : look_at_sequential)(ftl, zone, &scrub);
 }

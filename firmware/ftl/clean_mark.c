@@ -1,4 +1,4 @@
-/* Coming to rest. */
+/* The clean mark of a shutdown. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "block/superblock.h"
 #include "conventional/conventional.h"
@@ -6,25 +6,25 @@
 #include "lt/arena.h"
 #include "map/l2p.h"
 #include "slc/slc.h"
-#include "tsu/tsu_rest.h"
+#include "tsu/tsu_image.h"
 #include "zone/move.h"
 #include "zone/tables.h"
 
 enum { LOOK_NS = 100000 };
-enum rest_step { REST_BEGINS, REST_RECORDS, REST_ENDS };
+enum clean_step { CLEAN_BEGINS, CLEAN_RECORDS, CLEAN_ENDS };
 
 /* Collectors, moves, erases, the map's log and the zone table. Without host commands they only end: none starts again. */
-bool rest_is_quiet(struct ftl *ftl)
+bool ftl_is_quiet(struct ftl *ftl)
 {
-	return !lt_load(&ftl->homing) && conv_gc_quiet(ftl) && placement_quiet(ftl) && !lt_load(&ftl->l2p->log.running) &&
+	return !lt_load(&ftl->dumped_zones) && conv_gc_quiet(ftl) && placement_quiet(ftl) && !lt_load(&ftl->l2p->log.running) &&
 	       relocator_quiet(ftl) && superblocks_quiet(ftl) && slc_quiet(ftl);
 }
 
-static void rest_look(struct lt_timer *timer)
+static void clean_mark_look(struct lt_timer *timer)
 {
-	struct rest *rest = (struct rest *)timer;
+	struct clean_mark *mark = (struct clean_mark *)timer;
 
-	rest_run(io_of(rest->req)->worker, rest->req);
+	clean_mark_run(io_of(mark->req)->worker, mark->req);
 }
 
 /* The SLC log is worn out: flash is as after a power cut, and the next mount must scan it. */
@@ -36,7 +36,7 @@ static void rest_end(struct ftl_worker *self, struct ftl_request *req)
 		io_complete(req, NVME_WRITE_FAULT);
 		return;
 	}
-	tsu_come_to_rest(ftl->tsu, ftl->table->number);
+	tsu_mark_clean(ftl->tsu, ftl->table->number);
 	io_complete(req, NVME_SUCCESS);
 }
 
@@ -46,28 +46,28 @@ static void rest_step_on(struct ftl_worker *self, struct ftl_request *req)
 	struct ftl *ftl = self->ftl;
 
 	switch (io_of(req)->step++) {
-	case REST_BEGINS:
-		ftl->rest->data_before = lt_load(&ftl->sequence);
+	case CLEAN_BEGINS:
+		ftl->clean_mark->data_before = lt_load(&ftl->sequence);
 		l2p_checkpoint_now(self);
-		rest_run(self, req);
+		clean_mark_run(self, req);
 		break;
-	case REST_RECORDS: zone_table_record_all(self, req, ftl->rest->data_before); break;
+	case CLEAN_RECORDS: zone_table_record_all(self, req, ftl->clean_mark->data_before); break;
 	default: rest_end(self, req);
 	}
 }
 
-void rest_run(struct ftl_worker *self, struct ftl_request *req)
+void clean_mark_run(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;
 
-	if (tsu_rest(ftl->tsu).at_rest) {
+	if (tsu_clean_mark(ftl->tsu).clean) {
 		io_complete(req, NVME_SUCCESS); /* nothing has changed since the last time */
-	} else if (rest_is_quiet(ftl)) {
+	} else if (ftl_is_quiet(ftl)) {
 		rest_step_on(self, req);
 	} else {
-		ftl->rest->req = req;
-		lt_timer_arm(&ftl->rest->timer, clock_now_ns() + LOOK_NS, rest_look);
+		ftl->clean_mark->req = req;
+		lt_timer_arm(&ftl->clean_mark->timer, clock_now_ns() + LOOK_NS, clean_mark_look);
 	}
 }
 
-void rest_init(struct ftl *ftl, struct arena *arena) { ftl->rest = arena_alloc(arena, 1, sizeof(*ftl->rest), "rest"); }
+void clean_mark_init(struct ftl *ftl, struct arena *arena) { ftl->clean_mark = arena_alloc(arena, 1, sizeof(*ftl->clean_mark), "mark"); }

@@ -5,7 +5,7 @@
 #include "ftl_internal.h"
 #include "map/l2p.h"
 #include "slc/slc.h"
-#include "tsu/tsu_rest.h"
+#include "tsu/tsu_image.h"
 #include "zone/tables.h"
 #include "zone/zone.h"
 
@@ -16,9 +16,9 @@ enum erase_verdict { ERASE_NEXT, ERASE_LATER, ERASE_RUNS /* it comes back by its
 
 static void erase_look(struct lt_timer *timer)
 {
-	struct rest *rest = (struct rest *)timer;
+	struct clean_mark *mark = (struct clean_mark *)timer;
 
-	erase_run(io_of(rest->req)->worker, rest->req);
+	erase_run(io_of(mark->req)->worker, mark->req);
 }
 
 /* --- zones that no reset can empty --- */
@@ -34,7 +34,7 @@ static void forget(struct ftl_worker *self, struct zone *zone)
 	struct zone_record record;
 
 	l2p_unmap(self, zone, zone->landed);
-	zone_came_home(zone);
+	zone_dump_is_placed(zone);
 	zone->generation++;
 	zone->wp = zone->landed = zone->placed = zone->staged = zone->staged_from = zone->resident = 0;
 	zone->landed_slot = zone->flush_to = zone->program_to = zone->guarded = 0;
@@ -100,7 +100,7 @@ static enum erase_verdict bury_zones(struct ftl_worker *self, struct ftl_request
 static enum erase_verdict begin_map(struct ftl_worker *self, struct ftl_request *req)
 {
 	(void)req;
-	if (!rest_is_quiet(self->ftl))
+	if (!ftl_is_quiet(self->ftl))
 		return ERASE_LATER;
 	l2p_checkpoint_now(self);
 	return ERASE_NEXT;
@@ -109,7 +109,7 @@ static enum erase_verdict begin_map(struct ftl_worker *self, struct ftl_request 
 static enum erase_verdict await_quiet(struct ftl_worker *self, struct ftl_request *req)
 {
 	(void)req;
-	return rest_is_quiet(self->ftl) ? ERASE_NEXT : ERASE_LATER;
+	return ftl_is_quiet(self->ftl) ? ERASE_NEXT : ERASE_LATER;
 }
 
 static enum erase_verdict reset_backing(struct ftl_worker *self, struct ftl_request *req)
@@ -167,7 +167,7 @@ static void block_erased(struct tsu_txn *txn)
 	struct ftl_worker *self = worker_of(txn);
 
 	if (txn->status != NAND_POWER_OFF)
-		erase_run(self, self->ftl->rest->req);
+		erase_run(self, self->ftl->clean_mark->req);
 }
 
 /* The next good block of it with data. False: there is none. */
@@ -181,10 +181,10 @@ static bool erase_retired(struct ftl_worker *self, struct ftl_request *req, uint
 
 		if (!tsu_holds_data(ftl->tsu, ppa))
 			continue;
-		ftl->rest->erase = (struct tsu_txn){
+		ftl->clean_mark->erase = (struct tsu_txn){
 			.owner = &self->thread, .done = block_erased, .op = TSU_ERASE, .cause = HZ_CAUSE_HOST, .ppa = ppa
 		};
-		tsu_submit(ftl->tsu, &ftl->rest->erase);
+		tsu_submit(ftl->tsu, &ftl->clean_mark->erase);
 		return true;
 	}
 	return false;
@@ -219,13 +219,13 @@ void erase_run(struct ftl_worker *self, struct ftl_request *req)
 	struct ftl_io *io = io_of(req);
 	enum erase_verdict verdict = ERASE_NEXT;
 
-	self->ftl->rest->req = req;
+	self->ftl->clean_mark->req = req;
 	while (io->step < sizeof(steps) / sizeof(steps[0]) && (verdict = steps[io->step](self, req)) == ERASE_NEXT) {
 		io->step++;
 		io->cursor = io->done = 0;
 	}
 	if (verdict == ERASE_LATER)
-		lt_timer_arm(&self->ftl->rest->timer, clock_now_ns() + LOOK_NS, erase_look);
+		lt_timer_arm(&self->ftl->clean_mark->timer, clock_now_ns() + LOOK_NS, erase_look);
 	else if (verdict != ERASE_RUNS)
 		io_complete(req, verdict == ERASE_FAILED ? NVME_WRITE_FAULT : NVME_SUCCESS);
 }

@@ -61,7 +61,7 @@ static const struct {
 	{ "places", trims_init },
 	{ "map", l2p_init },
 	{ "write buffers", buffers_init },
-	{ "write buffers", keep_init },
+	{ "write buffers", dump_init },
 	{ "zones", budget_init },
 	{ "zones", zone_changes_init },
 	{ "zones", zone_table_init },
@@ -72,7 +72,7 @@ static const struct {
 	{ "zones", refresh_init },
 	{ "conventional zones", conv_init },
 	{ "data cache", data_cache_init },
-	{ "workers", rest_init },
+	{ "workers", clean_mark_init },
 	{ "workers", workers_init },
 	{ "workers", routing_init },
 };

@@ -31,36 +31,36 @@ void copy_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* Cancellation by a controller reset of the requests of the old controller life. */
 
-enum abandon_step { ABANDON_NEW, ABANDON_TOLD };
+enum cancel_step { CANCEL_NEW, CANCEL_TOLD };
 
-/* FTL_ABANDON, also its continuation. */
-void abandon_run(struct ftl_worker *self, struct ftl_request *req);
+/* FTL_CANCEL, also its continuation. */
+void cancel_run(struct ftl_worker *self, struct ftl_request *req);
 /* End the request and release its resources; a read as soon as its last flash read has ended. Own worker. */
-void abandoned_end(struct ftl_worker *self, struct ftl_request *req);
+void cancelled_end(struct ftl_worker *self, struct ftl_request *req);
 
 /* Zone report. */
 
 /* FTL_ZONE_REPORT. */
 void zone_report_run(struct ftl_worker *self, struct ftl_request *req);
 
-/* Coming to rest: the end of a flush with FTL_AT_REST. Once no background work is left, the state of all zones is recorded (tables.h),
+/* Setting the clean mark: the end of a flush with FTL_CLEAN. Once no background work is left, the state of all zones is recorded (tables.h),
  * and the media is marked clean (nand.h). Mount then knows the full content: an unreadable sector is lost, not a program torn by a power
  * cut. */
 
-/* State of the request that comes to rest. data_before: sequence numbers of all data are lower. */
-struct rest {
+/* State of the request that sets the clean mark. data_before: sequence numbers of all data are lower. */
+struct clean_mark {
 	struct lt_timer timer;
 	struct ftl_request *req; /* … or that erases: no two of them at a time */
 	uint64_t data_before;
 	struct tsu_txn erase; /* of a block of a retired superblock */
 };
 
-void rest_init(struct ftl *ftl, struct arena *arena);
-/* FTL_REST, from the time on when all zones are closed and durable and the map is in flash: the next step. */
-void rest_run(struct ftl_worker *self, struct ftl_request *req);
+void clean_mark_init(struct ftl *ftl, struct arena *arena);
+/* FTL_MARK_CLEAN, from the time on when all zones are closed and durable and the map is in flash: the next step. */
+void clean_mark_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* Without host commands background work only ends: none is under way. */
-bool rest_is_quiet(struct ftl *ftl);
+bool ftl_is_quiet(struct ftl *ftl);
 
 /* Erasing of user data: after a reset of all zones flash still has stale copies: in the SLC log, in backing zones, in superblocks of zones
  * that went OFFLINE, and in the good blocks of retired superblocks. A power cut loses nothing of it: FTL_ERASE may begin again. */

@@ -55,9 +55,9 @@ static void run_op(struct ftl_worker *self, struct ftl_request *req)
 	case FTL_ZONE_REPORT: zone_report_run(self, req); break;
 	case FTL_PLACEMENT_STATUS: placement_status_run(self, req); break;
 	case FTL_PLACEMENT_UPDATE: placement_update_run(self, req); break;
-	case FTL_ABANDON: abandon_run(self, req); break;
+	case FTL_CANCEL: cancel_run(self, req); break;
 	case FTL_ERASE: erase_run(self, req); break;
-	case FTL_REST: rest_run(self, req); break;
+	case FTL_MARK_CLEAN: clean_mark_run(self, req); break;
 	case FTL_FOLD: fold_run(self, req); break;
 	default: zone_op_run(self, req); break;
 	}
@@ -65,8 +65,8 @@ static void run_op(struct ftl_worker *self, struct ftl_request *req)
 
 static void worker_run(struct ftl_worker *self, struct ftl_request *req)
 {
-	if (io_abandoned(self, req))
-		abandoned_end(self, req);
+	if (io_cancelled(self, req))
+		cancelled_end(self, req);
 	else
 		run_op(self, req);
 }

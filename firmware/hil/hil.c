@@ -127,7 +127,7 @@ static HZ_FROZEN bool on_is_quiet(void *ctx)
 	const struct hil *hil = ctx;
 
 	return hil->group.pool.outstanding == 0 && hil->life.shutdown != SHUTDOWN_FLUSHING && hil->pings.out == 0 &&
-	       !hil->life.abandoning && !hil->change.busy && !hil->self_test.busy && !hil->abort.busy && far_is_quiet(hil);
+	       !hil->life.cancelling && !hil->change.busy && !hil->self_test.busy && !hil->abort.busy && far_is_quiet(hil);
 }
 
 static void init_host_side(struct hil *hil, const struct hil_port *port, struct hz_shm_header *header)

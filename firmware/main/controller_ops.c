@@ -4,7 +4,7 @@
 
 #include "device.h"
 #include "tsu/tsu_report.h"
-#include "tsu/tsu_rest.h"
+#include "tsu/tsu_image.h"
 
 static struct ftl *ftl_of(void *ctx, uint32_t number) { return ((struct device *)ctx)->namespaces.ftl[number]; }
 

@@ -17,7 +17,7 @@
 #include "platform/mmio.h"
 #include "platform/power.h"
 #include "port/ftl_namespaces.h"
-#include "tsu/tsu_keep.h"
+#include "tsu/tsu_dump.h"
 
 void device_set_state(struct device *device, enum hz_boot_state state)
 {
@@ -92,7 +92,7 @@ static void power_lost(void *ctx)
 	struct device *device = ctx;
 
 	if (device->tsu)
-		tsu_keep_report(device->tsu, &device->header->kept);
+		tsu_dump_report(device->tsu, &device->header->kept);
 	mmio_fence();
 	power_off(HZ_POWER_CUT);
 }

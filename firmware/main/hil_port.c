@@ -21,7 +21,7 @@ static bool port_host_wait(void *ctx, uint32_t bell)
 	(void)ctx;
 	if (clock_is_virtual()) {
 		lt_vc_slot()->arg0 = bell;
-		LT_VC_HINT(HZ_VC_HOST_WAIT);
+		LT_HYPERCALL(HZ_VC_HOST_WAIT);
 	} else {
 		lt_wait_take(&never, clock_now_ns() + REAL_WAIT_NS);
 	}
@@ -32,7 +32,7 @@ static void port_host_wake(void *ctx, unsigned queue)
 {
 	(void)ctx;
 	lt_vc_slot()->arg0 = queue;
-	LT_VC_HINT(HZ_VC_HOST_WAKE);
+	LT_HYPERCALL(HZ_VC_HOST_WAKE);
 }
 
 void hil_port_init(struct hil_port *port, struct vsock *vsock)

@@ -50,10 +50,10 @@ struct hz_oob {
 struct nand_history {
 	uint64_t power_cycles, unsafe_shutdowns, powered_ns;
 };
-/* record: number of the firmware's last record of the state of all zones of a namespace, 0 = none; at_rest: nothing was programmed or erased since. */
-struct nand_rest {
+/* record: number of the firmware's last record of the state of all zones of a namespace, 0 = none; clean: nothing was programmed or erased since. */
+struct nand_clean_mark {
 	uint32_t record;
-	bool at_rest;
+	bool clean;
 };
 
 /* Meanings: struct hz_nand_namespace. */
@@ -101,8 +101,8 @@ struct nand_ops {
 	void (*set_controller)(struct nand *nand, const struct hz_nand_controller *to);
 	/* The same for its clean mark. Any hart, with no program or erase of it in flight: everything is as in the record just
 	 * programmed. The first program or erase clears the mark, before it changes anything. */
-	struct nand_rest (*rest)(struct nand *nand, uint32_t window);
-	void (*come_to_rest)(struct nand *nand, uint32_t window, uint32_t record);
+	struct nand_clean_mark (*clean_mark)(struct nand *nand, uint32_t window);
+	void (*mark_clean)(struct nand *nand, uint32_t window, uint32_t record);
 	/* No power from here on: every further call answers NAND_POWER_OFF, and nothing is kept any more. Any hart; more than once is fine. */
 	void (*power_off)(struct nand *nand);
 	/* Memory kept alive by capacitors: the image has its content, by place, at each instant, so that after a killed run the next

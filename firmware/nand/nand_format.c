@@ -218,7 +218,7 @@ const char *nand_format_open(struct nand_media *media, uint8_t *base, uint64_t b
 	media->data_sectors = layout.data_sectors;
 	if (is_new)
 		format(media, &wanted);
-	nand_rest_open(media);
+	nand_clean_mark_open(media);
 	error = nand_namespaces_open(media);
 	if (!error)
 		error = nand_controller_open(media);

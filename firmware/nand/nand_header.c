@@ -1,4 +1,4 @@
-/* Header and rest words. */
+/* Header and clean marks. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nand/nand_header.h"
 
@@ -62,43 +62,43 @@ void nand_header_store(struct nand_media *media)
 	memcpy(copy + HZ_NAND_CONFIG_OFFSET, first + HZ_NAND_CONFIG_OFFSET, HZ_NAND_HEADER_BYTES - HZ_NAND_CONFIG_OFFSET);
 }
 
-/* --- rest words --- */
+/* --- clean marks --- */
 
 static uint64_t word_of(uint32_t record, uint32_t mark) { return (uint64_t)record << 32 | (record ^ mark); }
 
-static uint64_t *rest_word(const struct nand_media *media, uint32_t window, bool copy)
+static uint64_t *mark_word(const struct nand_media *media, uint32_t window, bool copy)
 {
-	return (uint64_t *)((uint8_t *)media->header + (copy ? media->header_copy_offset : 0) + HZ_NAND_REST_OFFSET) - window;
+	return (uint64_t *)((uint8_t *)media->header + (copy ? media->header_copy_offset : 0) + HZ_NAND_CLEAN_MARK_OFFSET) - window;
 }
 
-/* To come to rest: the copy first, so that a writer killed in between leaves "changed" in the word that counts. */
-static void write_rest(struct nand_media *media, uint32_t window, uint32_t record, uint32_t mark)
+/* A clean mark: the copy first, so that a writer killed in between leaves "changed" in the word that counts. */
+static void write_mark(struct nand_media *media, uint32_t window, uint32_t record, uint32_t mark)
 {
-	bool copy_first = mark == HZ_NAND_AT_REST;
+	bool copy_first = mark == HZ_NAND_CLEAN;
 
-	__atomic_store_n(rest_word(media, window, copy_first), word_of(record, mark), __ATOMIC_RELEASE);
+	__atomic_store_n(mark_word(media, window, copy_first), word_of(record, mark), __ATOMIC_RELEASE);
 	nand_crash_order();
-	__atomic_store_n(rest_word(media, window, !copy_first), word_of(record, mark), __ATOMIC_RELEASE);
-	lt_store(&media->rest[window], word_of(record, mark));
+	__atomic_store_n(mark_word(media, window, !copy_first), word_of(record, mark), __ATOMIC_RELEASE);
+	lt_store(&media->clean_mark[window], word_of(record, mark));
 }
 
-static bool is_at_rest(uint64_t word) { return ((uint32_t)word ^ (uint32_t)(word >> 32)) == HZ_NAND_AT_REST; }
+static bool is_clean(uint64_t word) { return ((uint32_t)word ^ (uint32_t)(word >> 32)) == HZ_NAND_CLEAN; }
 
-static bool good_word(uint64_t word) { return is_at_rest(word) || ((uint32_t)word ^ (uint32_t)(word >> 32)) == HZ_NAND_CHANGED; }
+static bool good_word(uint64_t word) { return is_clean(word) || ((uint32_t)word ^ (uint32_t)(word >> 32)) == HZ_NAND_CHANGED; }
 
 /* Neither is good: the zones' records are no longer known to be the last word. */
 static void open_word(struct nand_media *media, uint32_t window)
 {
-	uint64_t word = *rest_word(media, window, false);
+	uint64_t word = *mark_word(media, window, false);
 
 	if (!good_word(word))
-		word = *rest_word(media, window, true);
+		word = *mark_word(media, window, true);
 	if (!good_word(word))
 		word = word_of(0, HZ_NAND_CHANGED);
-	write_rest(media, window, (uint32_t)(word >> 32), is_at_rest(word) ? HZ_NAND_AT_REST : HZ_NAND_CHANGED);
+	write_mark(media, window, (uint32_t)(word >> 32), is_clean(word) ? HZ_NAND_CLEAN : HZ_NAND_CHANGED);
 }
 
-void nand_rest_open(struct nand_media *media)
+void nand_clean_mark_open(struct nand_media *media)
 {
 	for (uint32_t i = 0; i < media->nand.cfg->namespaces; i++)
 		open_word(media, i);
@@ -106,10 +106,10 @@ void nand_rest_open(struct nand_media *media)
 
 static void end_rest_of(struct nand_media *media, uint32_t window)
 {
-	uint64_t word = lt_load(&media->rest[window]);
+	uint64_t word = lt_load(&media->clean_mark[window]);
 
-	if (is_at_rest(word))
-		write_rest(media, window, (uint32_t)(word >> 32), HZ_NAND_CHANGED);
+	if (is_clean(word))
+		write_mark(media, window, (uint32_t)(word >> 32), HZ_NAND_CHANGED);
 }
 
 static uint32_t window_of(const struct nand_media *media, uint32_t flat_block)
@@ -119,7 +119,7 @@ static uint32_t window_of(const struct nand_media *media, uint32_t flat_block)
 	return hz_window_at(cfg, media->window, flat_block / cfg->blocks_per_plane, flat_block % cfg->blocks_per_plane);
 }
 
-void nand_rest_end(struct nand_media *media, uint32_t flat_block)
+void nand_clean_mark_end(struct nand_media *media, uint32_t flat_block)
 {
 	uint32_t count = media->nand.cfg->namespaces, window = count == 1 ? 0 : window_of(media, flat_block);
 
@@ -127,20 +127,20 @@ void nand_rest_end(struct nand_media *media, uint32_t flat_block)
 		end_rest_of(media, window);
 }
 
-struct nand_rest nand_rest_read(struct nand *nand, uint32_t window)
+struct nand_clean_mark nand_clean_mark_read(struct nand *nand, uint32_t window)
 {
-	uint64_t word = lt_load(&((struct nand_media *)nand)->rest[window]);
+	uint64_t word = lt_load(&((struct nand_media *)nand)->clean_mark[window]);
 
-	return (struct nand_rest){ .record = (uint32_t)(word >> 32), .at_rest = is_at_rest(word) };
+	return (struct nand_clean_mark){ .record = (uint32_t)(word >> 32), .clean = is_clean(word) };
 }
 
-void nand_rest_come(struct nand *nand, uint32_t window, uint32_t record)
+void nand_clean_mark_set(struct nand *nand, uint32_t window, uint32_t record)
 {
 	struct nand_media *media = (struct nand_media *)nand;
 
 	if (lt_load(&media->off))
 		return;
 	clock_freeze();
-	write_rest(media, window, record, HZ_NAND_AT_REST);
+	write_mark(media, window, record, HZ_NAND_CLEAN);
 	clock_thaw();
 }

@@ -1,4 +1,4 @@
-/* The header of an image: two copies (one is enough), each with a rest word. */
+/* The header of an image: two copies (one is enough), each with a clean mark. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NAND_HEADER_H
 #define NAND_HEADER_H
@@ -25,13 +25,13 @@ bool nand_header_good(const struct hz_nand_header *header);
 /* Write both copies from media->header and media->nand.cfg. */
 void nand_header_store(struct nand_media *media);
 
-/* The media's side of nand_ops.rest and .come_to_rest. */
-struct nand_rest nand_rest_read(struct nand *nand, uint32_t window);
-void nand_rest_come(struct nand *nand, uint32_t window, uint32_t record);
+/* The media's side of nand_ops.clean_mark and .mark_clean. */
+struct nand_clean_mark nand_clean_mark_read(struct nand *nand, uint32_t window);
+void nand_clean_mark_set(struct nand *nand, uint32_t window, uint32_t record);
 /* Start: choose the valid one of the two words, and write it to both; for each namespace. */
-void nand_rest_open(struct nand_media *media);
-/* Before every program and erase, of this block: its namespace is no longer at rest. */
-void nand_rest_end(struct nand_media *media, uint32_t flat_block);
+void nand_clean_mark_open(struct nand_media *media);
+/* Before every program and erase, of this block: its namespace is no longer clean. */
+void nand_clean_mark_end(struct nand_media *media, uint32_t flat_block);
 
 #ifdef __cplusplus
 }

@@ -169,7 +169,7 @@ static void write_sector(struct nand_media *media, const struct place *at, uint3
 
 static void raise_write_sector(struct nand_media *media, const struct place *at, uint32_t count)
 {
-	nand_rest_end(media, at->flat);
+	nand_clean_mark_end(media, at->flat);
 	at->block->write_sector = at->sector + count;
 	nand_block_store(media, at->flat);
 	nand_crash_order();
@@ -435,7 +435,7 @@ static void add_flag(struct nand_media *media, const struct place *at, uint32_t 
 
 static void begin_erase(struct nand_media *media, const struct place *at)
 {
-	nand_rest_end(media, at->flat);
+	nand_clean_mark_end(media, at->flat);
 	add_flag(media, at, HZ_BLOCK_ERASING);
 }
 
@@ -550,8 +550,8 @@ static const struct nand_ops media_ops = {
 	.set_namespace = nand_namespace_write,
 	.controller = nand_controller_read,
 	.set_controller = nand_controller_write,
-	.rest = nand_rest_read,
-	.come_to_rest = nand_rest_come,
+	.clean_mark = nand_clean_mark_read,
+	.mark_clean = nand_clean_mark_set,
 	.power_off = media_power_off,
 	.keep = nand_keep,
 	.kept = nand_kept,

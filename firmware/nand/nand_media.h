@@ -1,6 +1,6 @@
 /* The media: flash rules, faults and power cuts over an image in memory (layout: protocol/nand_image.h).
  *
- * Crash order: a program takes back the rest word, raises the block's write_sector, then writes data, then OOB records with their
+ * Crash order: a program takes back the clean mark, raises the block's write_sector, then writes data, then OOB records with their
  * checksums last; an erase flags the block ERASING, clears OOB, then resets the block. So whenever the writer is killed, no sector has a
  * good OOB record over partial data, and a sector below write_sector without one is torn. Erased data are never touched: a sector
  * without OOB has no data. Duplicated structures (nand_header.h, nand_block.h, nand_oob.h) are written one copy after the other. Calls
@@ -52,7 +52,7 @@ struct nand_media {
 	uint64_t epoch_ns;          /* powered time of the image at the start of device time, plus shelf_hours */
 	uint64_t powered_before_ns; /* header's powered_ns at the start of device time */
 	lt_word operations, off;
-	lt_word rest[HZ_MAX_NAMESPACES]; /* the image's rest words */
+	lt_word clean_mark[HZ_MAX_NAMESPACES]; /* the image's clean marks */
 	struct hz_window window[HZ_MAX_NAMESPACES];
 	lt_word repaired;           /* damaged copies rewritten from the other one */
 	lt_word kind_operations[3]; /* programs, erases, reads: to fail a chosen one */

@@ -34,7 +34,7 @@ static void show_window(enum hz_vc_file file, const struct ivshmem_region *regio
 	slot->arg0 = (uintptr_t)region->base;
 	slot->arg1 = region->bytes;
 	slot->arg2 = file;
-	LT_VC_HINT(HZ_VC_WINDOW);
+	LT_HYPERCALL(HZ_VC_WINDOW);
 }
 
 static void find_pci(struct platform *platform)

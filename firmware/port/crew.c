@@ -36,15 +36,15 @@ static void answer(struct ftl_request *req, uint16_t status)
 	lt_post(req->reply_to, &req->event, completed);
 }
 
-/* Who finds that no request is left answers the FTL_ABANDON that waits for it, which counts as one until it waits. */
+/* Who finds that no request is left answers the FTL_CANCEL that waits for it, which counts as one until it waits. */
 static void leave(struct crew *crew)
 {
-	struct ftl_request *abandon = NULL;
+	struct ftl_request *cancel = NULL;
 
 	if (lt_add(&crew->active, (uint64_t)-1) == 1)
-		abandon = (struct ftl_request *)(uintptr_t)lt_swap(&crew->abandon, 0);
-	if (abandon)
-		answer(abandon, NVME_SUCCESS);
+		cancel = (struct ftl_request *)(uintptr_t)lt_swap(&crew->cancel, 0);
+	if (cancel)
+		answer(cancel, NVME_SUCCESS);
 }
 
 void crew_complete(struct ftl_request *req, uint16_t status)
@@ -61,8 +61,8 @@ static void dispatched(struct lt_event *event)
 	struct crew_worker *self = crew_part(req)->worker;
 
 	lt_tell_request(HZ_VC_RUN, req);
-	if (req->op == FTL_ABANDON) {
-		lt_store(&self->crew->abandon, (uint64_t)(uintptr_t)req);
+	if (req->op == FTL_CANCEL) {
+		lt_store(&self->crew->cancel, (uint64_t)(uintptr_t)req);
 		leave(self->crew);
 	} else {
 		self->crew->run(self, req);

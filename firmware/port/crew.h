@@ -1,7 +1,7 @@
 /* A crew: the workers of an FTL, the way of requests to them and back, and their reads of flash, for an FTL that wants no other way
  * (firmware/ftl has its own).
  *
- * A request goes to a worker, whose hart runs it; it may wait in a queue and run again, and completes on any hart. FTL_ABANDON never
+ * A request goes to a worker, whose hart runs it; it may wait in a queue and run again, and completes on any hart. FTL_CANCEL never
  * reaches run: it completes when every request that came before it has. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PORT_CREW_H
@@ -42,8 +42,8 @@ struct crew {
 	void (*run)(struct crew_worker *self, struct ftl_request *req);
 	uint32_t count;
 	struct crew_worker *worker;
-	lt_word active;  /* requests */
-	lt_word abandon; /* the request that waits until there are none, or 0 */
+	lt_word active; /* requests */
+	lt_word cancel; /* the request that waits until there are none, or 0 */
 };
 
 /* The beginning of ftl_request.work; the FTL's part follows, and is zero when a request comes. */

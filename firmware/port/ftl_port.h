@@ -43,24 +43,16 @@ enum ftl_op {
 	FTL_ZONE_REPORT,      /* fills sgl with zone descriptors */
 	FTL_PLACEMENT_STATUS, /* fills sgl with struct nvme_handles_status and its handles */
 	FTL_PLACEMENT_UPDATE, /* sgl: `sectors` placement identifiers, two bytes each: each handle's next write fills another reclaim unit */
-	FTL_ABANDON, /* the controller was reset: every request of its life `lba` or an earlier one ends: those that wait, with NVME_ABORT_REQUESTED, or as if nothing had happened. Then it completes */
+	FTL_CANCEL, /* the controller was reset: every request of its life `lba` or an earlier one ends: those that wait, with NVME_ABORT_REQUESTED, or as if nothing had happened. Then it completes */
 	/* All zones are EMPTY or OFFLINE, conventional sectors are deallocated and no request is under way: every block of flash that has held
 	 * user data, and is not bad, is erased. Only tables of the FTL stay. NVME_WRITE_FAULT: one could not be. May be repeated. */
 	FTL_ERASE,
 };
-/* FTL_INSIDE: an internal read or write: its data stay in the device and do not cross the link. FTL_AT_REST: a flush after which every
+/* FTL_INSIDE: an internal read or write: its data stay in the device and do not cross the link. FTL_CLEAN: a flush after which every
  * active zone is CLOSED, or EMPTY if it was never written, and the media is marked clean: the controller shuts down. One at a time, and
  * with no other request. FTL_FREES: on WRITE_ZEROES: conventional sectors are deallocated, so that they read as zeros.
  * FTL_ZRWA: on ZONE_OPEN: the zone gets a random write area. */
-enum ftl_flags {
-	FTL_FUA = 1,
-	FTL_ALL_ZONES = 2,
-	FTL_PARTIAL_REPORT = 4,
-	FTL_INSIDE = 8,
-	FTL_AT_REST = 16,
-	FTL_FREES = 128,
-	FTL_ZRWA = 128
-};
+enum ftl_flags { FTL_FUA = 1, FTL_ALL_ZONES = 2, FTL_PARTIAL_REPORT = 4, FTL_INSIDE = 8, FTL_CLEAN = 16, FTL_FREES = 128, FTL_ZRWA = 128 };
 
 /* ftl_request.protect, on a device with protection information; 0 on any other. Checks by the controller: enum hz_tuple_check. */
 enum ftl_protect {

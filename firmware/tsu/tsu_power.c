@@ -3,7 +3,7 @@
 #include "tsu/tsu_power.h"
 
 #include "lt/native.h"
-#include "tsu/tsu_keep.h"
+#include "tsu/tsu_dump.h"
 #include "tsu/tsu_state.h"
 
 static void tear_op(struct nand *nand, const struct die_op *op)
@@ -35,8 +35,8 @@ static void all_stopped(struct lt_event *event)
 {
 	struct tsu *tsu = TSU_CONTAINER(event, struct tsu_thread, stopped)->tsu;
 
-	if (tsu->keeper.keep)
-		tsu_keep(tsu, lt_load(&tsu->power_went_ns));
+	if (tsu->dump.run)
+		tsu_dump(tsu, lt_load(&tsu->power_went_ns));
 	tsu->nand->ops->power_off(tsu->nand);
 }
 
@@ -56,7 +56,7 @@ static void power_cut(struct wheel_node *node)
 	struct tsu_thread *thread = TSU_CONTAINER(node, struct tsu_thread, power_cut);
 	struct tsu *tsu = thread->tsu;
 
-	for (uint32_t i = 0; i < tsu->die_count && !tsu->keeper.keep; i++)
+	for (uint32_t i = 0; i < tsu->die_count && !tsu->dump.run; i++)
 		if (tsu->dies[i].thread == thread)
 			tsu_tear_die(&tsu->dies[i], node->at_ns);
 	lt_store(&tsu->power_went_ns, node->at_ns);

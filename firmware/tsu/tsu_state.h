@@ -3,7 +3,7 @@
 #ifndef TSU_STATE_H
 #define TSU_STATE_H
 
-#include "keep_report.h"
+#include "dump_report.h"
 #include "logs.h"
 #include "lt/engine.h"
 #include "tsu/tsu_die.h"
@@ -45,11 +45,11 @@ struct tsu {
 	lt_word power_went_ns;
 	lt_word off; /* 1: a thread is dead */
 	struct {
-		void (*keep)(void *ctx); /* NULL: nothing outlasts a loss of power */
+		void (*run)(void *ctx); /* NULL: nothing outlasts a loss of power */
 		void *ctx;
-		struct hz_keep_report report;
+		struct hz_dump_report report;
 		uint64_t spent_pj; /* without the controller's */
-	} keeper;
+	} dump;
 	struct tsu_mount_reads mount_reads;
 	bool mounted; /* tsu_read_now takes no time any more */
 };

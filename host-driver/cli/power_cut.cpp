@@ -52,7 +52,7 @@ std::string power_cut_place(const MachineOptions &options)
 				    : std::to_string(options.power_cut_ns) + " ns of device time";
 }
 
-void say_kept(const hz_keep_report &kept)
+void say_kept(const hz_dump_report &kept)
 {
 	if (!kept.lost_ns)
 		return;

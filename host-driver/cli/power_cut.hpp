@@ -25,6 +25,6 @@ void say_power_cut(const MachineOptions &options);
 // "flash operation 300", "5000000 ns of device time".
 std::string power_cut_place(const MachineOptions &options);
 // Prints what the capacitors kept; nothing for a device without.
-void say_kept(const hz_keep_report &kept);
+void say_kept(const hz_dump_report &kept);
 
 } // namespace hz::cli

@@ -12,7 +12,7 @@
 #include "cli/power_cut.hpp"
 #include "cli/run_flags.hpp"
 #include "cli/run_recorded.hpp"
-#include "keep_size.h"
+#include "dump_size.h"
 #include "report/run_report.hpp"
 #include "results/timeline.hpp"
 #include "session/machine/error.hpp"
@@ -40,12 +40,12 @@ void write_outcome(const std::string &out, const nlohmann::json &result)
 }
 
 // Work of the capacitors, for a device that has any.
-nlohmann::json kept_json(const hz_device_config &config, const hz_keep_report &kept)
+nlohmann::json kept_json(const hz_device_config &config, const hz_dump_report &kept)
 {
 	hz_shape shape;
 	hz_shape_of(&config, &shape);
 	return {
-		{"worst_case_uj", hz_keep_energy_pj(&config, &shape, hz_keep_sectors(&config, &shape)) / 1000000},
+		{"worst_case_uj", hz_dump_energy_pj(&config, &shape, hz_dump_sectors(&config, &shape)) / 1000000},
 		{"lost_ns", kept.lost_ns},
 		{"took_ns", kept.took_ns},
 		{"energy_uj", kept.energy_pj / 1000000},
@@ -60,7 +60,7 @@ nlohmann::json kept_json(const hz_device_config &config, const hz_keep_report &k
 // The outcome that the user asked for, so no failure; the next boot on the image recovers.
 void report_power_cut(const MachineOptions &machine, const PowerCut &cut, const std::string &out)
 {
-	const hz_keep_report &kept = cut.kept();
+	const hz_dump_report &kept = cut.kept();
 	nlohmann::json at;
 	if (machine.power_cut_op)
 		at["operation"] = machine.power_cut_op;

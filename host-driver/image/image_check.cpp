@@ -64,15 +64,15 @@ FlashReport look_at_flash(nand_media &media)
 
 void zones_of(struct ftl *ftl, uint32_t nsid, ImageReport &report)
 {
-	for (uint32_t z = 0; z < ftl_survey_zones(ftl); z++) {
-		ftl_zone_survey found;
+	for (uint32_t z = 0; z < ftl_scrub_zones(ftl); z++) {
+		ftl_zone_scrub found;
 		ZoneReport zone;
 		auto lost = [](void *ctx, uint64_t lba) {
 			auto &lbas = *static_cast<std::vector<uint64_t> *>(ctx);
 			if (lbas.size() < lbas_listed)
 				lbas.push_back(lba);
 		};
-		ftl_survey_zone(ftl, z, &found, lost, &zone.lost_lbas);
+		ftl_scrub_zone(ftl, z, &found, lost, &zone.lost_lbas);
 		zone.nsid = nsid;
 		zone.number = z;
 		zone.state = name_of(found.state);
@@ -145,9 +145,9 @@ void look_at_device(const ImageFile &image, ImageReport &report)
 	OfflineDevice device(image.bytes(), *report.device);
 	ftl_damage damage{};
 	report.mounted = device.mounted();
-	report.at_rest = true;
+	report.clean = true;
 	for (uint32_t i = 0; i < report.device->namespaces; i++)
-		report.at_rest &= device.media().nand.ops->rest(&device.media().nand, i).at_rest;
+		report.clean &= device.media().nand.ops->clean_mark(&device.media().nand, i).clean;
 	if (report.mounted) {
 		ftl_namespaces_damage(&device.namespaces(), &damage);
 		for (uint32_t i = 0; i < report.device->namespaces; i++)

@@ -94,8 +94,8 @@ std::string text_of(const ImageReport &report, const std::string &file)
 	if (report.device) {
 		text += line("device", report.device->name);
 		text += line("power", power_text(report));
-		text += line("left", report.at_rest ? "at rest, after an orderly shutdown"
-						    : "running: the power was cut, or a start was not shut down");
+		text += line("left", report.clean ? "at rest, after an orderly shutdown"
+						  : "running: the power was cut, or a start was not shut down");
 		text += line("repairs", report.repaired
 						? count(report.repaired, "damaged copy") + "; the next start repairs from the other copies"
 						: "none needed");
@@ -121,7 +121,7 @@ nlohmann::json json_of(const ImageReport &report)
 	json["power"] = {{"starts", report.power_cycles},
 			 {"after_power_cuts", report.unsafe_shutdowns},
 			 {"powered_ns", report.powered_ns},
-			 {"at_rest", report.at_rest}};
+			 {"clean", report.clean}};
 	json["mounted"] = report.mounted;
 	json["copies_to_repair"] = report.repaired;
 	json["flash"] = {{"programmed_sectors", report.flash.programmed},

@@ -37,7 +37,7 @@ struct ImageReport {
 	uint64_t bytes = 0;
 	std::optional<hz_device_config> device;
 	uint64_t power_cycles = 0, unsafe_shutdowns = 0, powered_ns = 0;
-	bool at_rest = false;
+	bool clean = false;
 	uint64_t repaired = 0; // damaged copies with a good twin: the next start repairs them
 	bool mounted = false;  // else the zones are reconstructed from the records alone
 	FlashReport flash;

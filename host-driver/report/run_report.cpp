@@ -154,7 +154,7 @@ void add_locks_of_requests(Page &page, const json &requests)
 		page.text("Left out: " + std::to_string(small) + " with less than 0.01 % in each column.");
 }
 
-json ledger_of(const json &result) { return result["vclock"].is_object() ? result["vclock"].value("locks", json()) : json(); }
+json lock_profile_of(const json &result) { return result["vclock"].is_object() ? result["vclock"].value("locks", json()) : json(); }
 
 void add_harts(Page &page, const json &result)
 {
@@ -169,10 +169,10 @@ void add_harts(Page &page, const json &result)
 	page.heading("What the harts did");
 	page.picture(bar_chart("% of the hart's time", names, {work, spin, idle}, 100),
 		     "Of each hart's time: at work, waiting for spin locks, and idle.");
-	if (const json ledger = ledger_of(result); ledger.is_object()) {
-		add_accounts(page, ledger["accounts"]);
-		add_requests(page, ledger["requests"], result["vclock"]["parameters"]["mhz"].get<double>());
-		add_locks_of_requests(page, ledger["requests"]);
+	if (const json profile = lock_profile_of(result); profile.is_object()) {
+		add_accounts(page, profile["accounts"]);
+		add_requests(page, profile["requests"], result["vclock"]["parameters"]["mhz"].get<double>());
+		add_locks_of_requests(page, profile["requests"]);
 	}
 }
 
@@ -226,18 +226,18 @@ Row wait_row(const json &all, const std::string &contended, const std::string &d
 		us(wait["p90"]),     us(wait["p99"]), us(wait["p999"]), us(wait["max"]),  depth};
 }
 
-// Statistics from the virtual clock's ledger beyond the firmware's own.
-void add_ledger(Page &page, const json &result)
+// Statistics from the virtual clock's lock profile beyond the firmware's own.
+void add_lock_profile(Page &page, const json &result)
 {
-	const json ledger = ledger_of(result);
-	if (!ledger.is_object())
+	const json profile = lock_profile_of(result);
+	if (!profile.is_object())
 		return;
 	std::vector<Row> spin, logical;
-	for (const json &all : ledger["classes"])
+	for (const json &all : profile["classes"])
 		if (all["wait"]["count"] > 0)
 			spin.push_back(
 				wait_row(all, words(all["wait"]["count"]) + " of " + words(all["hold"]["count"]), us(all["hold"]["max"])));
-	for (const json &all : ledger["logical"])
+	for (const json &all : profile["logical"])
 		if (all["acquisitions"] > 0 || all["contended"] > 0)
 			logical.push_back(wait_row(all, words(all["contended"]) + " for " + words(all["acquisitions"]),
 						   short_number(all["depth_mean"]) + ", " + words(all["depth_max"])));
@@ -320,7 +320,7 @@ std::string run_report(const json &result)
 	add_harts(page, result);
 	add_flash(page, result);
 	add_locks(page, result);
-	add_ledger(page, result);
+	add_lock_profile(page, result);
 	add_provenance(page, result);
 	page.heading("Configuration");
 	add_flattened(page, "Device", result["device"]);

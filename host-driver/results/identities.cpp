@@ -107,14 +107,14 @@ void check_locks(const RunFacts &f, std::vector<std::string> &out)
 void check_accounts(const RunFacts &f, std::vector<std::string> &out)
 {
 	const auto report = nlohmann::json::parse(f.plugin_report, nullptr, false);
-	const auto ledger = report.is_object() ? report.value("locks", nlohmann::json()) : nlohmann::json();
-	if (!ledger.is_object())
+	const auto profile = report.is_object() ? report.value("locks", nlohmann::json()) : nlohmann::json();
+	if (!profile.is_object())
 		return;
-	for (const auto &kind : ledger.at("requests"))
+	for (const auto &kind : profile.at("requests"))
 		if (kind.at("all").at("error") != 0)
 			out.push_back("requests of kind " + kind.at("kind").dump() + ": " + kind.at("all").at("error").dump() +
 				      " cycles of their time are in no part of it");
-	for (const auto &hart : ledger.at("accounts"))
+	for (const auto &hart : profile.at("accounts"))
 		if (hart.at("error") != 0)
 			out.push_back("hart " + hart.at("hart").dump() + ": its clock passed " + hart.at("cycles").dump() +
 				      " cycles, of which " + hart.at("error").dump() + " are in no part of its account");

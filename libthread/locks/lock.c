@@ -45,7 +45,7 @@ void lt_locks_init(struct arena *arena, const struct lt_lock_class *classes, uns
 		all.class[c] = classes[c];
 		all.shard[c] = NULL;
 	}
-	lt_ledger_init(level);
+	lt_profile_init(level);
 	lt_clh_harts_init(arena, harts);
 	lt_cohort_harts_init(harts, 0);
 	lt_checks_init();
@@ -150,9 +150,9 @@ typedef void wait_fn(struct lt_lock *lock, struct lt_lock_node *node);
 /* Reports and counts take no device time: the clock is frozen. noinline, so that each keeps freeze and thaw paired on one exit; called
  * at every level, so that the level does not change device time. */
 
-static __attribute__((noinline)) void tell_ledger(const struct lt_lock *lock, enum hz_vc_lock_event event)
+static __attribute__((noinline)) void tell_profile(const struct lt_lock *lock, enum hz_vc_lock_event event)
 {
-	if (lt_ledger_told())
+	if (lt_profile_told())
 		lt_tell_lock(event, lock->lock_class, lock->index, NULL);
 }
 
@@ -162,7 +162,7 @@ static HZ_FROZEN __attribute__((noinline)) void tell_acquired(struct lt_lock *lo
 		lt_check_acquired(lock);
 	if (lock->stats)
 		lt_lock_stats_acquired(lock->stats);
-	if (lt_ledger_told())
+	if (lt_profile_told())
 		lt_tell_lock(HZ_VC_LOCK_GOT, lock->lock_class, lock->index, site);
 }
 
@@ -182,7 +182,7 @@ static __attribute__((noinline)) void tell_read(struct lt_lock *lock, const void
 	}
 	if (lock->stats)
 		lt_lock_stats_read(lock->stats);
-	if (lt_ledger_told())
+	if (lt_profile_told())
 		lt_tell_lock(HZ_VC_LOCK_GOT_SHARED, lock->lock_class, lock->index, site);
 }
 
@@ -192,7 +192,7 @@ static HZ_FROZEN __attribute__((noinline)) void tell_released(struct lt_lock *lo
 		lt_check_release(lock);
 	if (lock->stats)
 		lt_lock_stats_released(lock->stats, shared);
-	if (lt_ledger_told())
+	if (lt_profile_told())
 		lt_tell_lock(HZ_VC_LOCK_GIVEN, lock->lock_class, lock->index, NULL);
 }
 
@@ -200,7 +200,7 @@ static HZ_FROZEN __attribute__((noinline)) void tell_looked(struct lt_lock *lock
 {
 	tell_released(lock, true);
 	if (!whole)
-		tell_ledger(lock, HZ_VC_LOCK_REFUSED);
+		tell_profile(lock, HZ_VC_LOCK_REFUSED);
 }
 
 /* Returns the time. */
@@ -212,7 +212,7 @@ static __attribute__((noinline)) uint64_t begin_wait(const struct lt_lock *lock,
 	if (counts && lt_checking)
 		lt_check_acquire(lock);
 	if (counts)
-		tell_ledger(lock, HZ_VC_LOCK_ASKED);
+		tell_profile(lock, HZ_VC_LOCK_ASKED);
 	return now_ns;
 }
 
@@ -239,7 +239,7 @@ static void wait_and_count(struct lt_lock *lock, struct lt_lock_node *node, wait
 	account_spin(lt_hart_id(), lock->lock_class, waited_ns);
 	if (lock->stats)
 		lt_lock_stats_waited(lock->stats, waited_ns, shared);
-	tell_ledger(lock, HZ_VC_LOCK_WAITED);
+	tell_profile(lock, HZ_VC_LOCK_WAITED);
 	clock_thaw();
 }
 
@@ -277,7 +277,7 @@ bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node)
 	lock = lock->at;
 	if (!lock->ops->try_(lock, node)) {
 		clock_freeze();
-		tell_ledger(lock, HZ_VC_LOCK_REFUSED);
+		tell_profile(lock, HZ_VC_LOCK_REFUSED);
 		clock_thaw();
 		return false;
 	}
@@ -323,7 +323,7 @@ bool lt_lock_look(struct lt_lock *lock, struct lt_lock_node *node)
 	node->value = lt_load(&lock->serving);
 	if (node->value & 1) {
 		clock_freeze();
-		tell_ledger(lock, HZ_VC_LOCK_REFUSED);
+		tell_profile(lock, HZ_VC_LOCK_REFUSED);
 		clock_thaw();
 		return false;
 	}

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stats.h"
 
-bool lt_ledger_on;
+bool lt_profile_on;
 
-void lt_ledger_init(enum lt_stats_level level) { lt_ledger_on = level == LT_STATS_ALL; }
+void lt_profile_init(enum lt_stats_level level) { lt_profile_on = level == LT_STATS_ALL; }
 
 static unsigned bucket_of(uint64_t ns)
 {

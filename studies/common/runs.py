@@ -14,11 +14,14 @@ import time
 
 import yaml
 
+try: # libyaml: a sixth of the time
+    from yaml import CSafeDumper as SafeDumper, CSafeLoader as SafeLoader
+except ImportError:
+    from yaml import SafeDumper, SafeLoader
+
 from common.arguments import config_file
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-# libyaml if available: a sixth of the time.
-LOADER, DUMPER = (getattr(yaml, f"C{name}", getattr(yaml, name)) for name in ("SafeLoader", "SafeDumper"))
 INTERRUPTED = 130
 END_S = 20 # clean-up time of an interrupted run
 PRCTL = ctypes.CDLL(None).prctl
@@ -29,10 +32,10 @@ class StudyError(Exception):
     """One sentence for the user."""
 
 
-class Loader(LOADER):
+class Loader(SafeLoader):
     """Words and numbers as the program reads them: `on` is a word, and 010 is ten. A key that is given twice is refused, as there."""
     yaml_implicit_resolvers = {first: [one for one in found if one[0] not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:int")]
-                               for first, found in LOADER.yaml_implicit_resolvers.items()}
+                               for first, found in SafeLoader.yaml_implicit_resolvers.items()}
 
     def construct_mapping(self, node, deep=False):
         names = [name.value for name, _ in node.value]
@@ -163,7 +166,7 @@ def repeat_command(out, extra=()):
 
 def texts(device, workload):
     """file name → content"""
-    return {f"{name}.yaml": yaml.dump(content, Dumper=DUMPER, sort_keys=False) for name, content in (("device", device), ("workload", workload))}
+    return {f"{name}.yaml": yaml.dump(content, Dumper=SafeDumper, sort_keys=False) for name, content in (("device", device), ("workload", workload))}
 
 
 def last_words(log):

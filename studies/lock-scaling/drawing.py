@@ -1,7 +1,7 @@
 """Pictures of the lock study, and its page."""
 # SPDX-License-Identifier: BSD-3-Clause
 import growth
-import ledger
+import lock_profile
 import open_loop
 import scaling
 from common import plot
@@ -115,8 +115,8 @@ def page(args, sweep, drawn, table, conclusions):
         page.picture(stacks(found), "Of N workers, how many work, spin, or are idle since nothing reaches them.")
         for key, line in found.items():
             workers, point = line[-1]
-            if point["ledger"]:
-                ledger.show(page, key.name, workers, point["ledger"])
+            if point["lock_profile"]:
+                lock_profile.show(page, key.name, workers, point["lock_profile"])
     page.heading("All points")
     page.table(*table)
     return page

@@ -11,7 +11,7 @@ import textwrap
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "studies"), str(TOP / "studies" / "lock-scaling"), str(TOP / "scripts")]
 import drawing  # noqa: E402
-import ledger  # noqa: E402
+import lock_profile  # noqa: E402
 import open_loop  # noqa: E402
 import predicted  # noqa: E402
 import scaling  # noqa: E402
@@ -230,7 +230,7 @@ def summarize(results):
         "queueing": mean(queueing(r) for r in results),
         "harts": len(results[0]["harts"]),
         "time": {use: mean(s.get(use, 0.0) for s in by_use) for use in uses},
-        "ledger": ledger.of_run(results[0]),
+        "lock_profile": lock_profile.of_run(results[0]),
         "locks_by_seed": [predicted.of_run(r) for r in results],
         "instances": dict(sorted(instances(results[0]).items())),
         "digests": [r["digest"] for r in results],

@@ -39,7 +39,7 @@ MAY_NOT = {
     "firmware/ftl/cache/cache_io.c": ("block/superblock.h", "map/l2p.h"),  # PRIVATE there
     "firmware/hil/queue/fetch.c": ("ftl.h", "map/l2p.h", "hil/controller/admin.h", "platform/platform.h"),
     "firmware/hil/hil.c": ("ftl.h", "zone/zone.h"),
-    "vclock/cost/line.c": ("profile/ledger.h", "race/race.h", "config/device_yaml.hpp"),
+    "vclock/cost/line.c": ("profile/lock_profile.h", "race/race.h", "config/device_yaml.hpp"),
     "vclock/guest/memory.c": ("schedule/token.h",),
     "host-driver/session/machine/machine.cpp": ("apps/hzfs/file.hpp", "session/nvme/link.hpp", "session/controller.hpp", "cli/options.hpp"),
     "host-driver/session/controller.cpp": ("apps/rocksdb/load.hpp", "replay/runner.hpp", "session/capi/c_api.hpp"),

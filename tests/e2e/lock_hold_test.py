@@ -86,27 +86,27 @@ class LockHold(unittest.TestCase):
         if granularity == "global":
             self.assertEqual(holds["global"], max(holds.values()), "it is held as long as its longest part")
 
-    def check_ledger(self, result):
-        """The plugin's ledger, independent of the firmware's statistics and informed of each event,
+    def check_profile(self, result):
+        """The plugin's lock profile, independent of the firmware's statistics and informed of each event,
         agrees."""
         firmware = {}
         for lock in result["locks"]:
             sums = firmware.setdefault(lock["class"], [0] * 5)
             for i, key in enumerate(("acquisitions", "contended", "wait_ns", "hold_ns", "handovers")):
                 sums[i] += lock[key]
-        ledger = result["vclock"]["locks"]
+        profile = result["vclock"]["locks"]
         self.assertEqual(firmware, {c["class"]: [c["hold"]["count"], c["wait"]["count"], c["wait"]["ns"], c["hold"]["ns"],
-                                                 sum(times for _, _, times in c["handovers"])] for c in ledger["classes"]})
-        most = ledger["locks"][0]
+                                                 sum(times for _, _, times in c["handovers"])] for c in profile["classes"]})
+        most = profile["locks"][0]
         of_it = next(lock for lock in result["locks"] if (lock["class"], lock["index"]) == (most["class"], most["index"]))
         for key in ("acquisitions", "contended", "wait_ns", "hold_ns", "handovers"):
             self.assertEqual(most[key], of_it[key])
         self.assertEqual(sum(most["by_hart"]), most["acquisitions"])
-        waits = [c["wait"] for c in ledger["classes"]]
-        self.assertEqual(sum(b["waits"] for b in ledger["blame"]) <= sum(w["count"] for w in waits), True)
+        waits = [c["wait"] for c in profile["classes"]]
+        self.assertEqual(sum(b["waits"] for b in profile["blame"]) <= sum(w["count"] for w in waits), True)
         for times in waits:
             self.assertTrue(times["p50"] <= times["p90"] <= times["p99"] <= times["p999"] <= times["max"])
-        self.assertIn({"holding": "zone", "takes": "l2p"}, [{k: n[k] for k in ("holding", "takes")} for n in ledger["nesting"]])
+        self.assertIn({"holding": "zone", "takes": "l2p"}, [{k: n[k] for k in ("holding", "takes")} for n in profile["nesting"]])
 
     def check_accounts(self, result):
         """Everything that a clock passed is in one part of the hart's account, and waits for locks are those that libthread measures."""
@@ -126,7 +126,7 @@ class LockHold(unittest.TestCase):
 
     def check_requests(self, result):
         """Parts sum to the total, the host's latency except doorbell and interrupt; waits match the
-        ledger."""
+        profile."""
         for kind in result["vclock"]["locks"]["requests"]:
             of_host = result["totals"][kind["kind"]]
             for name in ("all", "p99", "p999"):
@@ -189,7 +189,7 @@ class LockHold(unittest.TestCase):
                 result, holds = longest_holds(device, granularity, MIXED.replace("136 MiB", f"{17 * times * times} MiB"), "--threads", "3")
                 self.assertGreater(result["ftl"]["slc_gc_runs"], 0, "the collector of the SLC log did not run")
                 self.check(granularity, holds)
-                self.check_ledger(result)
+                self.check_profile(result)
 
     def test_so_is_a_data_cache_under_eviction(self):
         result, holds = longest_holds(CACHED, "fine")

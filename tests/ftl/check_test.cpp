@@ -33,22 +33,22 @@ hz_device_config config_of(scene scene)
 	return cfg;
 }
 
-void set_zones(Rig &rig, bool at_rest)
+void set_zones(Rig &rig, bool clean)
 {
 	ASSERT_EQ(rig.write(1, 0, 96, 1), 0);
 	ASSERT_EQ(rig.run_op(FTL_ZONE_OPEN, 2), 0);
 	ASSERT_EQ(rig.write(3, 0, 3, 300, FTL_FUA), 0);
 	ASSERT_EQ(rig.write(4, 0, 1, 400), 0);
-	if (!at_rest)
+	if (!clean)
 		return;
-	ASSERT_EQ(rig.come_to_rest(), 0);
+	ASSERT_EQ(rig.shut_down_cleanly(), 0);
 	ASSERT_EQ(rig.compare(1, 3, 1, 4), "");
 }
 
 void set_conventional(Rig &rig)
 {
 	ASSERT_EQ(rig.write(0, 10, 5, 100), 0);
-	ASSERT_EQ(rig.come_to_rest(), 0);
+	ASSERT_EQ(rig.shut_down_cleanly(), 0);
 	ASSERT_EQ(rig.write(0, 12, 1, 200, FTL_FUA), 0);
 }
 
@@ -57,7 +57,7 @@ void set_directory(Rig &rig)
 	for (uint32_t odd = 0; odd < 2; odd++)
 		for (uint32_t at = odd; at < 96; at += 2)
 			ASSERT_EQ(rig.write(1, at, 1, 1000 + at), 0);
-	ASSERT_EQ(rig.come_to_rest(), 0);
+	ASSERT_EQ(rig.shut_down_cleanly(), 0);
 	ASSERT_EQ(rig.compare(1, 40, 1, 1040), "");
 }
 

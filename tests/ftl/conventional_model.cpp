@@ -102,18 +102,18 @@ bool ConventionalDriver::run_batch(const std::vector<ConventionalOp> &ops)
 	return end();
 }
 
-uint64_t ConventionalDriver::run_abandoned_batch(const std::vector<ConventionalOp> &ops, uint64_t after_ns)
+uint64_t ConventionalDriver::run_cancelled_batch(const std::vector<ConventionalOp> &ops, uint64_t after_ns)
 {
 	uint64_t reset_ns, last_ns;
 	begin(ops);
 	lt_host_run_until(clock_now_ns() + after_ns);
 	last_ns = reset_ns = clock_now_ns();
-	rig.abandon([this] { return std::all_of(running_.begin(), running_.end(), [](const Running &r) { return r.request->done; }); });
+	rig.cancel([this] { return std::all_of(running_.begin(), running_.end(), [](const Running &r) { return r.request->done; }); });
 	settle_all(false);
 	for (Running &run : running_) {
 		last_ns = std::max(last_ns, run.request->answered_ns);
-		abandoned += run.request->status() == NVME_ABORT_REQUESTED;
-		abandoned_updates += run.request->status() == NVME_ABORT_REQUESTED && run.op.kind == FTL_PLACEMENT_UPDATE;
+		cancelled += run.request->status() == NVME_ABORT_REQUESTED;
+		cancelled_updates += run.request->status() == NVME_ABORT_REQUESTED && run.op.kind == FTL_PLACEMENT_UPDATE;
 	}
 	return last_ns - reset_ns;
 }

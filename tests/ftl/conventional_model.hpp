@@ -165,14 +165,14 @@ public:
 	void begin(const std::vector<ConventionalOp> &ops);
 	bool end();
 	// Resets the controller in the middle of the batch, and stops when it has ended. Returns the time that took.
-	uint64_t run_abandoned_batch(const std::vector<ConventionalOp> &ops, uint64_t after_ns);
+	uint64_t run_cancelled_batch(const std::vector<ConventionalOp> &ops, uint64_t after_ns);
 	std::vector<ConventionalOp> random_batch(uint32_t most = 8);
 	// Half of the writes go to a tenth of the sectors.
 	uint32_t pick_place() { return roll(2) ? roll(sector_count() / 10) : roll(sector_count()); }
 
 	// Many batches of writes anywhere, of all handles, if there are any, and of an update of one of these.
 	void churn();
-	void check_abandoned() { verify_all(); }
+	void check_cancelled() { verify_all(); }
 	void verify_all();
 	// After a boot: every sector has its durable content, or a newer one; the model adopts it.
 	void check_recovered();
@@ -184,7 +184,7 @@ public:
 	std::mt19937_64 random;
 	uint32_t capacity;
 	std::vector<ConventionalSector> sectors;
-	uint64_t next_tag = 1000, abandoned = 0, abandoned_updates = 0;
+	uint64_t next_tag = 1000, cancelled = 0, cancelled_updates = 0;
 	uint32_t deallocations = 2; // of a hundred operations
 	bool writes_may_fail = false, reads_may_fail = false, refused = false;
 

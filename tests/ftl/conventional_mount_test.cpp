@@ -72,7 +72,7 @@ void overwrite_and_rest(Rig &rig, ConventionalDriver &driver)
 	ASSERT_TRUE(rig.boot()) << rig.error;
 	driver.fill(96);
 	overwrite(driver, 30);
-	ASSERT_EQ(rig.come_to_rest(), 0);
+	ASSERT_EQ(rig.shut_down_cleanly(), 0);
 }
 
 } // namespace
@@ -275,7 +275,7 @@ TEST(ConventionalMount, WhatIsNotKnownIsCounted)
 	ASSERT_TRUE(r.boot()) << r.error;
 	ConventionalDriver driver(r, 1);
 	driver.fill(96);
-	ASSERT_EQ(r.come_to_rest(), 0);
+	ASSERT_EQ(r.shut_down_cleanly(), 0);
 	const uint32_t backing = r.shape.zones;
 	uint32_t lost = 0;
 	for (uint32_t at : {30, 31, 50}) {

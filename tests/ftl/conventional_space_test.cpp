@@ -119,7 +119,7 @@ TEST(ConventionalMap, AMountFindsWhatLiesBetweenBlankTablePages)
 		Request flush(FTL_FLUSH, 0, 0);
 		ASSERT_EQ(r.run(flush), 0);
 		if (merged) {
-			ASSERT_EQ(r.come_to_rest(), 0);
+			ASSERT_EQ(r.shut_down_cleanly(), 0);
 		}
 		ASSERT_TRUE(r.boot()) << r.error;
 		EXPECT_EQ(r.check(), "");
@@ -317,7 +317,7 @@ TEST(ConventionalSpace, WaitingWritesAreCounted)
 }
 
 // A flush after which no part of the map is in RAM only.
-static void bring_to_rest(Rig &r) { ASSERT_EQ(r.come_to_rest(), 0); }
+static void shut_down_cleanly(Rig &r) { ASSERT_EQ(r.shut_down_cleanly(), 0); }
 
 // The log's changes go to flash, and before them the data of their places.
 static void merge_map(Rig &r)
@@ -334,7 +334,7 @@ TEST(ConventionalMap, AChangeOutlastsTheLog)
 	for (uint64_t round = 1; round < 5; round++) {
 		ASSERT_EQ(r.write(1, 0, 8, 100 * round), 0);
 		EXPECT_EQ(r.compare(1, 0, 8, 100 * round), "") << "in the log";
-		bring_to_rest(r);
+		shut_down_cleanly(r);
 		EXPECT_EQ(r.compare(1, 0, 8, 100 * round), "") << "fetched";
 		EXPECT_EQ(r.compare(1, 0, 8, 100 * round), "") << "cached";
 		ASSERT_EQ(r.check(), "");
@@ -355,7 +355,7 @@ TEST(ConventionalMap, WhatLiesInOrderIsOneEntry)
 		Rig r(cfg);
 		ASSERT_TRUE(r.boot()) << r.error;
 		ASSERT_EQ(r.write(0, 0, 96, 1000), 0);
-		bring_to_rest(r);
+		shut_down_cleanly(r);
 		for (uint32_t at = 0; at < 96; at += 5)
 			ASSERT_EQ(r.compare(0, at, 1, 1000 + at), "");
 		const hz_log_ftl first = r.counters();
@@ -367,7 +367,7 @@ TEST(ConventionalMap, WhatLiesInOrderIsOneEntry)
 		ASSERT_EQ(r.write(0, 50, 1, 5000), 0);
 		EXPECT_EQ(r.compare(0, 50, 1, 5000), "") << "at once";
 		EXPECT_EQ(r.compare(0, 51, 1, 1051), "");
-		bring_to_rest(r);
+		shut_down_cleanly(r);
 		const hz_log_ftl second = r.counters();
 		for (uint32_t at = 0; at < 96; at += 5)
 			ASSERT_EQ(r.compare(0, at, 1, at == 50 ? 5000 : 1000 + at), "");
@@ -376,7 +376,7 @@ TEST(ConventionalMap, WhatLiesInOrderIsOneEntry)
 		ASSERT_EQ(r.check(), "");
 		ASSERT_EQ(r.write(1, 0, 95, 4000), 0); // to the end of a backing zone
 		ASSERT_EQ(r.write(0, 0, 96, 3000), 0);
-		bring_to_rest(r);
+		shut_down_cleanly(r);
 		ASSERT_TRUE(r.boot()) << r.error;
 		for (uint32_t at = 0; at < 96; at += 5)
 			ASSERT_EQ(r.compare(0, at, 1, 3000 + at), "");
@@ -401,7 +401,7 @@ TEST(ConventionalMap, ImagesGoBetweenDevicesThatCompressAndDoNot)
 		EXPECT_EQ(r.compare(1, 0, 96, 1000 * (round + 1)), "");
 		ASSERT_EQ(r.check(), "");
 		if (round % 3)
-			bring_to_rest(r);
+			shut_down_cleanly(r);
 		else
 			EXPECT_EQ(r.run_op(FTL_FLUSH, 0), 0);
 	}
@@ -413,7 +413,7 @@ TEST(ConventionalMap, AMergedPlaceIsDurable)
 	Rig r(mapped_conventional_config(true));
 	ASSERT_TRUE(r.boot()) << r.error;
 	ASSERT_EQ(r.write(1, 7, 1, 100), 0);
-	bring_to_rest(r);
+	shut_down_cleanly(r);
 	ASSERT_EQ(r.write(1, 7, 1, 200), 0);
 	merge_map(r);
 	ASSERT_TRUE(r.boot()) << r.error;
@@ -432,7 +432,7 @@ TEST(ConventionalMap, ATablePageFromBeforeAResetIsOld)
 	Rig r(cfg);
 	ASSERT_TRUE(r.boot()) << r.error;
 	ASSERT_EQ(r.write(1, 7, 1, 100), 0);
-	bring_to_rest(r);
+	shut_down_cleanly(r);
 	const uint64_t lba = r.lba_of(1, 7), resets = rig_backing_resets(r.ftl);
 	const uint32_t place = rig_conventional_place(r.ftl, lba);
 	uint64_t tag = 101;
@@ -445,7 +445,7 @@ TEST(ConventionalMap, ATablePageFromBeforeAResetIsOld)
 	ASSERT_EQ(rig_conventional_place(r.ftl, lba), place);
 	EXPECT_EQ(r.compare(1, 7, 1, tag), "");
 	ASSERT_EQ(r.write(1, 7, 1, 7777), 0);
-	bring_to_rest(r);
+	shut_down_cleanly(r);
 	EXPECT_EQ(r.compare(1, 7, 1, 7777), "");
 	EXPECT_EQ(r.check(), "");
 }
@@ -459,7 +459,7 @@ TEST(ConventionalMap, AHeldTablePageEndsWithItsCopy)
 		for (uint32_t odd = 0; odd < 2; odd++)
 			for (uint32_t at = odd; at < 96; at += 2) // neighbours lie apart: a flash read for each sector
 				ASSERT_EQ(r.write(zone, at, 1, 1000 * zone + at), 0);
-	bring_to_rest(r);
+	shut_down_cleanly(r);
 	ASSERT_EQ(r.write(3, 95, 1, 77), 0);
 	Request first(FTL_READ, r.lba_of(1), 96), second(FTL_READ, r.lba_of(2), 96), third(FTL_READ, r.lba_of(3), 96);
 	for (Request *read : {&first, &second, &third})
@@ -479,7 +479,7 @@ TEST(ConventionalMap, ALostTablePageIsRebuilt)
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t at = 0; at < 96; at += 32)
 			ASSERT_EQ(r.write(3, at, 32, 8000 + round * 1000 + at), 0);
-	bring_to_rest(r);
+	shut_down_cleanly(r);
 	ASSERT_EQ(r.check(), "");
 	ASSERT_EQ(r.write(3, 5, 3, 500), 0); // in the log when the page is lost
 	for (uint32_t page : {2u, 3u})
@@ -489,7 +489,7 @@ TEST(ConventionalMap, ALostTablePageIsRebuilt)
 	EXPECT_EQ(r.compare(3, 5, 3, 500), "");
 	EXPECT_EQ(r.counters().l2p_rebuilt, 2u);
 	EXPECT_EQ(r.check(), "");
-	bring_to_rest(r);
+	shut_down_cleanly(r);
 	ASSERT_TRUE(r.boot()) << r.error;
 	EXPECT_EQ(r.compare(2, 0, 96, 7000), "");
 	EXPECT_EQ(r.compare(3, 8, 88, 9008), "");

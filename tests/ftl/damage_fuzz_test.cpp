@@ -21,7 +21,7 @@ public:
 		rig.run_op(FTL_ZONE_RESET, 5);
 		Request flush(FTL_FLUSH, 0, 0);
 		EXPECT_EQ(rig.run(flush), 0);
-		EXPECT_EQ(rest ? rig.come_to_rest() : 0, 0);
+		EXPECT_EQ(rest ? rig.shut_down_cleanly() : 0, 0);
 		saved_.assign(rig.bytes(), rig.bytes() + rig.image_bytes());
 	}
 	// True: it was mounted.
@@ -118,7 +118,7 @@ private:
 			Request append(rig.cfg.namespace_kind == HZ_NS_BLOCK ? FTL_WRITE : FTL_APPEND, rig.lba_of(z), 5, FTL_FUA);
 			rig.run(append);
 		}
-		rig.come_to_rest();
+		rig.shut_down_cleanly();
 		EXPECT_TRUE(rig.check() == "" || forged_) << rig.check(); // a forged record may lie, but must do no harm
 	}
 

@@ -155,8 +155,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Damage, testing::Range(0, int(std::size(kinds)))
 TEST_P(Damage, AtRestOneLostSectorIsAnErrorOfThatSector)
 {
 	Written w(kind_config());
-	ASSERT_EQ(w.rig.come_to_rest(), 0);
-	ASSERT_TRUE(w.rig.at_rest());
+	ASSERT_EQ(w.rig.shut_down_cleanly(), 0);
+	ASSERT_TRUE(w.rig.is_clean());
 	w.save();
 	for (auto [place, number] : w.record)
 		for (bool record : {false, true}) {
@@ -182,7 +182,7 @@ TEST_P(Damage, AtRestOneLostSectorIsAnErrorOfThatSector)
 TEST_P(Damage, AtRestAWholeLostZoneIsErrorsFromEndToEnd)
 {
 	Written w(kind_config());
-	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	ASSERT_EQ(w.rig.shut_down_cleanly(), 0);
 	w.save();
 	for (auto [zone, count] : std::map<uint32_t, uint32_t>(w.sectors)) {
 		SCOPED_TRACE(testing::Message() << "zone " << zone);
@@ -199,7 +199,7 @@ TEST_P(Damage, AtRestAWholeLostZoneIsErrorsFromEndToEnd)
 			ASSERT_EQ(w.rig.write(7, static_cast<uint32_t>(start), 1, Written::tag(7, static_cast<uint32_t>(start)), FTL_FUA),
 				  0);
 			w.sectors[7] = static_cast<uint32_t>(start) + 1;
-			ASSERT_EQ(start < 2 ? w.rig.come_to_rest() : 0, 0);
+			ASSERT_EQ(start < 2 ? w.rig.shut_down_cleanly() : 0, 0);
 		}
 		ASSERT_TRUE(w.rig.boot()) << "after a cut: " << w.rig.error;
 		ASSERT_EQ(w.compare(lost), "");
@@ -250,10 +250,10 @@ TEST_P(Damage, AfterAKillNothingVanishesInSilence)
 TEST_P(Damage, WhatWasRecordedDoesNotVanishAfterALaterCut)
 {
 	Written w(kind_config());
-	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	ASSERT_EQ(w.rig.shut_down_cleanly(), 0);
 	ASSERT_TRUE(w.rig.boot());
 	ASSERT_EQ(w.rig.write(7, 0, 30, Written::tag(7, 0), FTL_FUA), 0);
-	EXPECT_FALSE(w.rig.at_rest());
+	EXPECT_FALSE(w.rig.is_clean());
 	w.sectors[7] = 30;
 	w.save();
 	for (auto [zone, count] : std::map<uint32_t, uint32_t>(w.sectors)) {
@@ -273,7 +273,7 @@ TEST_P(Damage, OneCopyOfAllRecordsIsEnough)
 	for (bool rest : {true, false})
 		for (bool second : {false, true}) {
 			Written w(kind_config());
-			ASSERT_EQ(rest ? w.rig.come_to_rest() : 0, 0);
+			ASSERT_EQ(rest ? w.rig.shut_down_cleanly() : 0, 0);
 			for (uint64_t i = 0; i < rig::count_records(w.rig.media); i++)
 				(second ? w.rig.media.oob_copy : w.rig.media.oob)[i].lpa ^= 1u << i % 32;
 			ASSERT_TRUE(w.rig.boot()) << w.rig.error;
@@ -297,7 +297,7 @@ TEST(DamagedTable, OneCopyIsEnoughAndIsWrittenTwiceAgain)
 		for (bool record : {false, true})
 			for (size_t copy : {0u, 1u}) {
 				Written w(ftl_config());
-				ASSERT_EQ(rest ? w.rig.come_to_rest() : 0, 0);
+				ASSERT_EQ(rest ? w.rig.shut_down_cleanly() : 0, 0);
 				auto copies = table_copies(w.rig);
 				ASSERT_EQ(copies.size(), 2u);
 				record ? rig::lose_record(w.rig.media, copies[copy]) : rig::flip_data(w.rig.media, copies[copy]);
@@ -322,7 +322,7 @@ TEST(DamagedTable, BothCopiesLostAreToldInASentence)
 		for (bool record : {false, true}) {
 			Written w(ftl_config());
 			ASSERT_EQ(w.rig.run_op(FTL_ZONE_RESET, 5), 0);
-			ASSERT_EQ(rest ? w.rig.come_to_rest() : 0, 0);
+			ASSERT_EQ(rest ? w.rig.shut_down_cleanly() : 0, 0);
 			for (uint64_t copy : table_copies(w.rig))
 				record ? rig::lose_record(w.rig.media, copy) : rig::flip_data(w.rig.media, copy);
 			if (!rest && record) { // no trace of a newer one is left
@@ -341,7 +341,7 @@ TEST(DamagedTable, BothCopiesLostAreToldInASentence)
 TEST(DamagedTable, AllTablePagesGoneIsNoNewDevice)
 {
 	Written w(ftl_config());
-	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	ASSERT_EQ(w.rig.shut_down_cleanly(), 0);
 	ASSERT_TRUE(w.rig.boot());
 	ASSERT_EQ(w.rig.write(7, 0, 1, 1, FTL_FUA), 0);
 	for (uint64_t i = 0; i < rig::count_records(w.rig.media); i++)
@@ -407,7 +407,7 @@ TEST_P(DamagedRecord, CostsItsZone)
 	constexpr uint32_t hit = 1, other = 4;
 	Written w(kind_config());
 	const bool shared = std::string(forgery().name) == "SuperblockOfAnother";
-	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	ASSERT_EQ(w.rig.shut_down_cleanly(), 0);
 	rig::forge_zone_record(w.rig.media, hit, [&](ZoneRecord &r) {
 		forgery().change(r, *rig::zone_record_in(w.rig.media, table_copies(w.rig)[0], other));
 	});
@@ -436,7 +436,7 @@ TEST_P(DamagedRecord, CostsItsZone)
 		ASSERT_EQ(w.rig.write(7, start, 1, Written::tag(7, start), FTL_FUA), 0);
 		w.sectors[7] = start + 1;
 		w.wps[7] = {NVME_ZS_CLOSED, w.rig.lba_of(7, start + 1)};
-		ASSERT_EQ(start < 2 ? w.rig.come_to_rest() : 0, 0);
+		ASSERT_EQ(start < 2 ? w.rig.shut_down_cleanly() : 0, 0);
 	}
 }
 
@@ -444,7 +444,7 @@ TEST_P(DamagedRecord, CostsItsZone)
 TEST_P(DamagedRecord, CostsNoMoreAfterAPowerCut)
 {
 	Written w(kind_config());
-	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	ASSERT_EQ(w.rig.shut_down_cleanly(), 0);
 	rig::forge_zone_record(w.rig.media, 1,
 			       [&](ZoneRecord &r) { forgery().change(r, *rig::zone_record_in(w.rig.media, table_copies(w.rig)[0], 4)); });
 	w.forget({1});
@@ -474,7 +474,7 @@ TEST_P(DamagedBackingRecord, CostsNoSector)
 		ConventionalDriver driver(device, 1);
 		driver.fill(30);
 		ASSERT_TRUE(driver.run_batch({{FTL_WRITE, 3, 50}, {FTL_DEALLOCATE, 100, 20}}));
-		ASSERT_EQ(device.come_to_rest(), 0);
+		ASSERT_EQ(device.shut_down_cleanly(), 0);
 		driver.all_durable();
 		const uint32_t hit = device.shape.zones + number;
 		const ZoneRecord other = *rig::zone_record_in(device.media, table_copies(device)[0], device.shape.zones + 3);
@@ -495,7 +495,7 @@ TEST_P(DamagedBackingRecord, CostsNoSector)
 			driver.check_recovered();
 			ASSERT_FALSE(HasFailure());
 			ASSERT_TRUE(driver.run_batch({{FTL_WRITE, 40, 9}}));
-			ASSERT_EQ(start < 1 ? device.come_to_rest() : 0, 0);
+			ASSERT_EQ(start < 1 ? device.shut_down_cleanly() : 0, 0);
 			if (start < 1)
 				driver.all_durable();
 		}
@@ -513,11 +513,11 @@ TEST(Rest, ACutInTheShutdownLosesNothing)
 			Written w(map_config());
 			w.rig.media.policy.power_cut_op = nand_media_operations(&w.rig.media) + cut;
 			w.rig.media.policy.cut_before = before;
-			Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
+			Request rest(FTL_FLUSH, 0, 0, FTL_CLEAN);
 			w.rig.submit(rest);
 			lt_host_run_until_idle();
 			alive = rest.done;
-			EXPECT_EQ(w.rig.at_rest(), rest.done);
+			EXPECT_EQ(w.rig.is_clean(), rest.done);
 			ASSERT_TRUE(w.rig.boot()) << w.rig.error;
 			EXPECT_EQ(w.rig.found_damage().lost_sectors + w.rig.found_damage().unknown_sectors, 0u)
 				<< "what is torn is no damage";
@@ -532,13 +532,13 @@ TEST(Rest, ACutInTheShutdownLosesNothing)
 TEST(Rest, AnIdleDeviceIsNotWrittenTo)
 {
 	Written w(map_config());
-	ASSERT_EQ(w.rig.come_to_rest(), 0);
+	ASSERT_EQ(w.rig.shut_down_cleanly(), 0);
 	for (int start = 0; start < 3; start++) {
 		ASSERT_TRUE(w.rig.boot());
 		EXPECT_EQ(w.compare({}), "");
-		ASSERT_EQ(w.rig.come_to_rest(), 0);
+		ASSERT_EQ(w.rig.shut_down_cleanly(), 0);
 		EXPECT_EQ(nand_media_operations(&w.rig.media), 0u);
-		EXPECT_TRUE(w.rig.at_rest());
+		EXPECT_TRUE(w.rig.is_clean());
 	}
 }
 
@@ -553,11 +553,11 @@ TEST(Rest, WaitsForWhatGoesOnInTheBackground)
 		driver.fill(48);
 		for (int i = 0; i < 20; i++)
 			ASSERT_TRUE(driver.run_batch(driver.random_batch()));
-		Request write(FTL_WRITE, 0, 90), rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
+		Request write(FTL_WRITE, 0, 90), rest(FTL_FLUSH, 0, 0, FTL_CLEAN);
 		rig.submit(write);
 		lt_host_run_until_idle();
 		ASSERT_EQ(rig.run(rest), 0);
-		EXPECT_TRUE(rig.at_rest());
+		EXPECT_TRUE(rig.is_clean());
 		ASSERT_EQ(rig.check(), "");
 		uint64_t operations = nand_media_operations(&rig.media);
 		lt_host_run_until_idle();

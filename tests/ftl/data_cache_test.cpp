@@ -258,8 +258,8 @@ TEST(DataCache, AnOrderlyShutdownLeavesNothingBehind)
 	Rig rig(cached_config(30));
 	ASSERT_TRUE(rig.boot()) << rig.error;
 	ASSERT_EQ(write_at(rig, 3, 40, 100), 0);
-	ASSERT_EQ(rig.come_to_rest(), 0);
-	EXPECT_TRUE(rig.at_rest());
+	ASSERT_EQ(rig.shut_down_cleanly(), 0);
+	EXPECT_TRUE(rig.is_clean());
 	EXPECT_EQ(rig.check(), "");
 	ASSERT_TRUE(rig.boot()) << rig.error;
 	EXPECT_EQ(read_at(rig, 3, 40, 100), "");

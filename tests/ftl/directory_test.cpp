@@ -19,7 +19,7 @@ hz_device_config directory_config(bool compress)
 
 void merge_map(Rig &r)
 {
-	ASSERT_EQ(r.come_to_rest(), 0);
+	ASSERT_EQ(r.shut_down_cleanly(), 0);
 	ASSERT_EQ(r.check(), "");
 }
 

@@ -297,6 +297,6 @@ TEST(EraseOf, OfflineZonesLoseTheirData)
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		EXPECT_EQ(rig.zone_state(7), NVME_ZS_OFFLINE);
 		expect_nothing(rig);
-		ASSERT_EQ(rig.come_to_rest(), 0);
+		ASSERT_EQ(rig.shut_down_cleanly(), 0);
 	}
 }

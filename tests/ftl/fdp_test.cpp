@@ -216,7 +216,7 @@ TEST_P(Placement, AnUpdateLeavesTheUnit)
 			Request flush(FTL_FLUSH, 0, 0);
 			ASSERT_EQ(rig.run(flush), 0);
 		} else {
-			ASSERT_EQ(rig.come_to_rest(), 0);
+			ASSERT_EQ(rig.shut_down_cleanly(), 0);
 		}
 		ASSERT_TRUE(rig.boot()) << rig.error;
 	}
@@ -259,7 +259,7 @@ TEST_P(Placement, AControllerReset)
 	ConventionalDriver driver(rig, 9);
 	driver.fill();
 	for (uint64_t after_ns = 0; after_ns < 4000000; after_ns += 157000) {
-		driver.run_abandoned_batch({{FTL_WRITE, driver.roll(200), 9, 0, 0, 1},
+		driver.run_cancelled_batch({{FTL_WRITE, driver.roll(200), 9, 0, 0, 1},
 					    {FTL_PLACEMENT_UPDATE, 0, 1, 0, 0, 1},
 					    {FTL_WRITE, driver.roll(200), 30, 0, 0, 1},
 					    {FTL_PLACEMENT_UPDATE, 0, 1, 0, 0, 2}},
@@ -270,7 +270,7 @@ TEST_P(Placement, AControllerReset)
 		ASSERT_FALSE(HasFailure());
 	}
 	driver.verify_all();
-	EXPECT_GT(driver.abandoned_updates, 0u);
+	EXPECT_GT(driver.cancelled_updates, 0u);
 }
 
 // An update ends when its own finish has: workers begin them while others end.
@@ -316,7 +316,7 @@ TEST_P(Placement, TheEndOfAnotherLife)
 		ASSERT_EQ(write_to(rig, 0, 5, 1000, 1), 0);
 		ASSERT_EQ(write_to(rig, 5, 5, 1005, 2), 0);
 		const uint64_t before = rig.counters().zone_finishes;
-		Request change(FTL_PLACEMENT_UPDATE, 0, 1), next(FTL_PLACEMENT_UPDATE, 0, 1), reset(FTL_ABANDON, 1, 0);
+		Request change(FTL_PLACEMENT_UPDATE, 0, 1), next(FTL_PLACEMENT_UPDATE, 0, 1), reset(FTL_CANCEL, 1, 0);
 		change.name_handles({1});
 		next.name_handles({2});
 		change.then = [&](Request &) { EXPECT_EQ(rig.counters().zone_finishes, before + 1); };
@@ -335,8 +335,8 @@ TEST_P(Placement, TheEndOfAnotherLife)
 // The zone table is lost: an update fails and leaves nothing behind, and writes fail instead of waiting, whether its host is there or not.
 TEST_P(Placement, TheFinishFails)
 {
-	for (bool abandoned : {false, true}) {
-		SCOPED_TRACE(abandoned);
+	for (bool cancelled : {false, true}) {
+		SCOPED_TRACE(cancelled);
 		Rig other(with_handles(GetParam()));
 		ASSERT_TRUE(other.boot()) << other.error;
 		ConventionalDriver(other, 3).fill();
@@ -353,12 +353,12 @@ TEST_P(Placement, TheFinishFails)
 			lt_host_run_until(clock_now_ns() + 1000);
 			ASSERT_FALSE(change.done);
 			rig_lose_table(other.ftl);
-			if (abandoned)
-				other.abandon([&] { return change.done; });
+			if (cancelled)
+				other.cancel([&] { return change.done; });
 			else
 				lt_host_run_until_idle();
 			ASSERT_TRUE(change.done);
-			EXPECT_EQ(change.status(), abandoned ? NVME_ABORT_REQUESTED : NVME_WRITE_FAULT);
+			EXPECT_EQ(change.status(), cancelled ? NVME_ABORT_REQUESTED : NVME_WRITE_FAULT);
 		}
 		lt_host_run_until_idle();
 		EXPECT_EQ(room(other)[1], left) << "it is still there";

@@ -137,9 +137,9 @@ std::vector<nvme_zone_descriptor> Rig::report_zones(uint8_t filter)
 	return out;
 }
 
-uint16_t Rig::come_to_rest()
+uint16_t Rig::shut_down_cleanly()
 {
-	Request flush(FTL_FLUSH, 0, 0, FTL_AT_REST);
+	Request flush(FTL_FLUSH, 0, 0, FTL_CLEAN);
 	return run(flush);
 }
 

@@ -19,7 +19,7 @@ extern "C" {
 #include "flash_rig.hpp"
 #include "ftl.h"
 #include "geometry.h"
-#include "keep_size.h"
+#include "dump_size.h"
 #include "inside.h"
 #include "port/ftl_namespaces.h"
 #include "lt/checks.h"
@@ -121,7 +121,7 @@ inline void protect_memory(hz_device_config &cfg, uint32_t sectors, uint32_t gua
 	cfg.buffer_pool_bytes += cfg.plp_bytes;
 	hz_shape shape;
 	hz_shape_of(&cfg, &shape);
-	const uint32_t kept = 2 * hz_keep_superblocks(&cfg, &shape);
+	const uint32_t kept = 2 * hz_dump_superblocks(&cfg, &shape);
 	cfg.slc_blocks_per_plane += kept;
 	cfg.blocks_per_plane += kept;
 }
@@ -207,14 +207,14 @@ public:
 	// A read over marks: a marked sector gets marked_tag as its content.
 	uint16_t run_over_marks(Request &read);
 	// A controller reset: requests submitted since the last one end. Runs until all of them have, and not longer.
-	template <typename F> void abandon(F ended)
+	template <typename F> void cancel(F ended)
 	{
-		Request reset(FTL_ABANDON, life++, 0);
+		Request reset(FTL_CANCEL, life++, 0);
 		reset.req.reply_to = &hil_;
 		ftl_submit(ftl, 0, &reset.req);
 		for (uint64_t give_up_ns = clock_now_ns() + 1000000000; !(reset.done && ended()) && clock_now_ns() < give_up_ns;)
 			lt_host_run_until(clock_now_ns() + 500);
-		EXPECT_TRUE(reset.done) << "the FTL did not abandon";
+		EXPECT_TRUE(reset.done) << "the FTL did not cancel";
 	}
 	uint8_t *bytes() const { return static_cast<uint8_t *>(image_->base()); }
 	uint64_t image_bytes() const { return image_->bytes(); }
@@ -226,8 +226,8 @@ public:
 	std::string compare(uint32_t zone, uint32_t offset, uint32_t sectors, uint64_t tag);
 	std::vector<nvme_zone_descriptor> report_zones(uint8_t filter = 0);
 	// An orderly shutdown.
-	uint16_t come_to_rest();
-	bool at_rest() { return media.nand.ops->rest(&media.nand, 0).at_rest; }
+	uint16_t shut_down_cleanly();
+	bool is_clean() { return media.nand.ops->clean_mark(&media.nand, 0).clean; }
 	// Number of the OOB record of a zone's sector, staged or at its place; backing zones follow the namespace's. UINT64_MAX: it is nowhere.
 	uint64_t record_at(uint32_t zone, uint32_t offset);
 	// First LBAs of the zones changed by the device.

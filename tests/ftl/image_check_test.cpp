@@ -55,11 +55,11 @@ TEST(ImageCheck, AUsedImageIsSoundAndToldZoneByZone)
 {
 	for (bool rest : {false, true}) {
 		Image image;
-		ASSERT_EQ(rest ? image.rig.come_to_rest() : 0, 0);
+		ASSERT_EQ(rest ? image.rig.shut_down_cleanly() : 0, 0);
 		const hz::ImageReport report = image.check();
 		EXPECT_EQ(report.verdict, hz::Verdict::sound) << report.why;
 		EXPECT_TRUE(report.mounted);
-		EXPECT_EQ(report.at_rest, rest);
+		EXPECT_EQ(report.clean, rest);
 		EXPECT_EQ(report.power_cycles, 1u);
 		EXPECT_EQ(report.repaired, 0u);
 		ASSERT_EQ(report.zones.size(), 6u);
@@ -100,7 +100,7 @@ TEST(ImageCheck, FaultsOfADeviceAreLeftOut)
 						     [](const hz_field &field) { return field.fault; })));
 	for (const auto &[member, value] : faults) {
 		Image image;
-		ASSERT_EQ(image.rig.come_to_rest(), 0);
+		ASSERT_EQ(image.rig.shut_down_cleanly(), 0);
 		hz_device_config faulty = image.rig.cfg;
 		faulty.*member = value;
 		faulty.rber_base = UINT32_MAX;
@@ -113,7 +113,7 @@ TEST(ImageCheck, FaultsOfADeviceAreLeftOut)
 TEST(ImageCheck, LostSectorsAreListed)
 {
 	Image image;
-	ASSERT_EQ(image.rig.come_to_rest(), 0);
+	ASSERT_EQ(image.rig.shut_down_cleanly(), 0);
 	rig::flip_data(image.rig.media, image.rig.record_at(5, 95));
 	rig::lose_record(image.rig.media, image.rig.record_at(5, 7));
 	rig::flip_data(image.rig.media, image.rig.record_at(4, 39)); // staged
@@ -145,7 +145,7 @@ struct RainImage : Image {
 		for (uint32_t zone : {1, 2, 3})
 			EXPECT_EQ(rig.write(zone, 0, rain_sectors[zone], 100 * zone), 0);
 		EXPECT_EQ(rig.run_op(FTL_ZONE_FINISH, 3), 0);
-		EXPECT_EQ(rig.come_to_rest(), 0);
+		EXPECT_EQ(rig.shut_down_cleanly(), 0);
 	}
 	static hz_device_config config(uint32_t slow_die)
 	{
@@ -243,7 +243,7 @@ TEST(ImageCheck, FillerIsNoParity)
 	rig::flip_data(rig.media, rig.record_at(2, 25));
 	ASSERT_TRUE(rig.boot()) << rig.error;
 	ASSERT_EQ(rig.write(2, 36, 60, 236), 0);
-	ASSERT_EQ(rig.come_to_rest(), 0);
+	ASSERT_EQ(rig.shut_down_cleanly(), 0);
 	rig::flip_data(rig.media, rig.record_at(2, 27)); // of another stripe
 	const hz::ImageReport report = image.check();
 	EXPECT_EQ(report.zones.at(2).lost_lbas, (std::vector<uint64_t>{256 + 25, 256 + 27}));
@@ -288,7 +288,7 @@ TEST(ImageCheck, TheReportTellsRebuiltFromLost)
 TEST(ImageCheck, AnotherSizeIsTold)
 {
 	Image image;
-	ASSERT_EQ(image.rig.come_to_rest(), 0);
+	ASSERT_EQ(image.rig.shut_down_cleanly(), 0);
 	ASSERT_EQ(image.check().verdict, hz::Verdict::sound);
 	fs::resize_file(image.file, 2 * image.rig.image_bytes());
 	const hz::ImageReport report = hz::check_image(image.file);
@@ -401,7 +401,7 @@ TEST_P(Killed, NoPlaceIsLostInSilence)
 TEST(ImageCheck, DamagedCopiesAreNoDamage)
 {
 	Image image;
-	ASSERT_EQ(image.rig.come_to_rest(), 0);
+	ASSERT_EQ(image.rig.shut_down_cleanly(), 0);
 	image.rig.media.oob[image.rig.record_at(5, 7)].lpa ^= 1;
 	image.rig.media.blocks[3].erase_count ^= 1;
 	std::memset(image.rig.bytes(), 0, 4096);
@@ -414,7 +414,7 @@ TEST(ImageCheck, DamagedCopiesAreNoDamage)
 TEST(ImageCheck, ADamagedRecordIsToldAndTheOthersAreMounted)
 {
 	Image image;
-	ASSERT_EQ(image.rig.come_to_rest(), 0);
+	ASSERT_EQ(image.rig.shut_down_cleanly(), 0);
 	rig::forge_zone_record(image.rig.media, 5, [](rig::ZoneRecord &r) { r.written = 100000; });
 	const hz::ImageReport report = image.check();
 	EXPECT_EQ(report.verdict, hz::Verdict::damaged);
@@ -454,7 +454,7 @@ TEST(ImageCheck, WhatARefusedMountLeavesIsTold)
 	};
 	for (const Case &c : cases) {
 		Image image;
-		ASSERT_EQ(image.rig.come_to_rest(), 0);
+		ASSERT_EQ(image.rig.shut_down_cleanly(), 0);
 		c.damage(image.rig);
 		const hz::ImageReport report = image.check();
 		EXPECT_EQ(report.verdict, hz::Verdict::damaged);

@@ -11,7 +11,7 @@
 #include "map/l2p_internal.h"
 #include "map/l2p.h"
 #include "places/places.h"
-#include "tsu/tsu_keep.h"
+#include "tsu/tsu_dump.h"
 #include "tsu/tsu_mount.h"
 #include "tsu/tsu_state.h"
 #include "zone/zone.h"
@@ -266,7 +266,7 @@ struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone) { return &ftl->zon
 
 void rig_lose_power(struct tsu *tsu)
 {
-	tsu_keep(tsu, clock_now_ns());
+	tsu_dump(tsu, clock_now_ns());
 	tsu->nand->ops->power_off(tsu->nand);
 }
 

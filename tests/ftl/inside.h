@@ -74,7 +74,7 @@ struct lt_lock *rig_map_lock(struct ftl *ftl, uint64_t lba);
 struct lt_lock *rig_zone_lock(struct ftl *ftl, uint32_t zone);
 /* No record of a zone reaches flash from now on: the zone table is lost. Harts idle. */
 void rig_lose_table(struct ftl *ftl);
-/* Power fails while nothing is in flight: the power-fail dump goes to flash. */
+/* Power fails while nothing is in flight: the power-loss dump goes to flash. */
 void rig_lose_power(struct tsu *tsu);
 /* From now on who has looked up places of conventional sectors takes this lock, and releases it, before the next step. */
 void rig_wait_after_look_ups(struct ftl *ftl, struct lt_lock *gate);

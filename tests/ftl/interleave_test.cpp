@@ -106,9 +106,9 @@ TEST_P(InterleavedZones, TheControllerIsResetInTheMidstOfIt)
 		Driver driver(rig, seed);
 		interleave(seed);
 		for (int i = 0; i < 30 && !testing::Test::HasFailure(); i++) {
-			driver.run_abandoned_batch(driver.random_batch(12), driver.roll(400000));
+			driver.run_cancelled_batch(driver.random_batch(12), driver.roll(400000));
 			lt_host_run_until_idle();
-			driver.check_abandoned();
+			driver.check_cancelled();
 		}
 	});
 }
@@ -242,9 +242,9 @@ TEST_P(InterleavedConventional, TheControllerIsResetInTheMidstOfIt)
 		driver.fill();
 		interleave(seed);
 		for (int i = 0; i < 30 && !testing::Test::HasFailure(); i++) {
-			driver.run_abandoned_batch(driver.random_batch(12), driver.roll(400000));
+			driver.run_cancelled_batch(driver.random_batch(12), driver.roll(400000));
 			lt_host_run_until_idle();
-			driver.check_abandoned();
+			driver.check_cancelled();
 			EXPECT_EQ(rig.check(), "");
 		}
 	});
@@ -299,7 +299,7 @@ TEST(InterleavedMap, AZoneIsResetBetweenNumberAndMerge)
 	uint64_t tag = 100;
 	for (int round = 0; round < 20; round++, tag += 100) // so that victims hold nothing else
 		ASSERT_EQ(rig.write(1, 0, 40, tag), 0);
-	ASSERT_EQ(rig.come_to_rest(), 0);
+	ASSERT_EQ(rig.shut_down_cleanly(), 0);
 	lt_host_interleave(1, UINT32_MAX);
 	ASSERT_EQ(rig.write(0, 0, 1, 7), 0);
 	ASSERT_EQ(rig.write(1, 0, 40, tag), 0);
@@ -365,7 +365,7 @@ TEST(InterleavedMap, AReaderComesToAPlaceThatHoldsAnotherSector)
 		Rig rig(cfg);
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		ASSERT_EQ(rig.write(0, 0, 1, 7), 0);
-		ASSERT_EQ(rig.come_to_rest(), 0);
+		ASSERT_EQ(rig.shut_down_cleanly(), 0);
 		const uint32_t place = rig_conventional_place(rig.ftl, 0);
 		auto of_another = [&] {
 			for (uint32_t i = 0; i < 8; i++)

@@ -75,10 +75,10 @@ TEST_P(UnitsProperty, AgreesWithTheModels)
 		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
 		ASSERT_EQ(rig.check(), "");
 		if (i % 10 == 9) {
-			driver.zones.run_abandoned_batch(driver.zones.random_batch(8), driver.zones.roll(400000));
+			driver.zones.run_cancelled_batch(driver.zones.random_batch(8), driver.zones.roll(400000));
 			lt_host_run_until_idle();
-			driver.zones.check_abandoned();
-			driver.sectors.run_abandoned_batch(driver.sectors.random_batch(8), driver.zones.roll(400000));
+			driver.zones.check_cancelled();
+			driver.sectors.run_cancelled_batch(driver.sectors.random_batch(8), driver.zones.roll(400000));
 			lt_host_run_until_idle();
 			driver.verify_all();
 		}
@@ -107,7 +107,7 @@ TEST(Units, OnlyConventionalWritesWaitForTheLogOfTheirMap)
 	EXPECT_EQ(rig.counters().l2p_stalls, 1u) << "until a pass has opened it";
 	EXPECT_GT(rig_map_log_used(rig.ftl), 0u);
 	uint64_t used = 1;
-	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
+	Request rest(FTL_FLUSH, 0, 0, FTL_CLEAN);
 	rest.then = [&](Request &) { used = rig_map_log_used(rig.ftl); };
 	ASSERT_EQ(rig.run(rest), 0);
 	EXPECT_EQ(used, 0u) << "a device at rest has all of its map on flash";

@@ -164,7 +164,7 @@ TEST(L2pState, AnOlderCopyAtHandIsNotJoined)
 		Rig rig(cfg);
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		ASSERT_EQ(rig.write(0, 0, 48, 1), 0);
-		ASSERT_EQ(rig.come_to_rest(), 0);
+		ASSERT_EQ(rig.shut_down_cleanly(), 0);
 		ASSERT_EQ(rig.write(0, 48, 24, 49), 0);
 		rig_merge_map(rig.ftl);
 		lt_host_run_until(clock_now_ns() + after_ns);
@@ -433,7 +433,7 @@ TEST(FlatMapPages, AMoveMakesThem)
 	ASSERT_TRUE(rig.boot()) << rig.error;
 	for (uint32_t at = 0; at < 2304; at += 72)
 		ASSERT_EQ(rig.write(0, at, 72, 1 + at), 0);
-	ASSERT_EQ(rig.come_to_rest(), 0);
+	ASSERT_EQ(rig.shut_down_cleanly(), 0);
 	ASSERT_TRUE(rig.boot()) << rig.error;
 	for (int i = 0; i < 12; i++)
 		EXPECT_EQ(rig.compare(0, 7, 1, 8), "");
@@ -460,7 +460,7 @@ TEST(FlatMap, LookUpsTakeNoLock)
 		Rig rig(cfg);
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		ASSERT_EQ(rig.write(0, 0, 5, 7), 0);
-		ASSERT_EQ(rig.come_to_rest(), 0);
+		ASSERT_EQ(rig.shut_down_cleanly(), 0);
 		lt_lock_node node;
 		lt_host_set_hart(1);
 		lt_lock_read(rig_map_lock(rig.ftl, rig.lba_of(0)), &node);

@@ -20,7 +20,7 @@ void fill_and_settle(Rig &rig, uint32_t first, uint32_t end, uint32_t sectors)
 	for (uint32_t z = first; z < end; z++)
 		for (uint32_t at = 0; at < sectors; at += 48)
 			ASSERT_EQ(rig.write(z, at, std::min(48u, sectors - at), rig.lba_of(z, at) + 1), 0);
-	ASSERT_EQ(rig.come_to_rest(), 0);
+	ASSERT_EQ(rig.shut_down_cleanly(), 0);
 	ASSERT_EQ(rig.check(), "");
 }
 

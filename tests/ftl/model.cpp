@@ -26,17 +26,17 @@ bool Driver::end()
 	return !cut;
 }
 
-uint64_t Driver::run_abandoned_batch(const std::vector<Op> &ops, uint64_t after_ns)
+uint64_t Driver::run_cancelled_batch(const std::vector<Op> &ops, uint64_t after_ns)
 {
 	uint64_t reset_ns, last_ns;
 	begin(ops);
 	lt_host_run_until(clock_now_ns() + after_ns);
 	last_ns = reset_ns = clock_now_ns();
-	rig.abandon([this] { return std::all_of(running_.begin(), running_.end(), [](const Running &r) { return r.request->done; }); });
+	rig.cancel([this] { return std::all_of(running_.begin(), running_.end(), [](const Running &r) { return r.request->done; }); });
 	for (Running &run : running_) {
 		EXPECT_TRUE(run.request->done) << "op " << run.op.kind << " of zone " << run.op.zone << " was forgotten";
 		last_ns = std::max(last_ns, run.request->answered_ns);
-		abandoned += run.request->status() == NVME_ABORT_REQUESTED;
+		cancelled += run.request->status() == NVME_ABORT_REQUESTED;
 		settle(run, true);
 	}
 	return last_ns - reset_ns;
@@ -59,7 +59,7 @@ void Driver::check_recovered()
 	ASSERT_EQ(rig.check(), "");
 }
 
-void Driver::check_abandoned()
+void Driver::check_cancelled()
 {
 	auto report = rig.report_zones();
 	for (uint32_t z = 0; z < zones.size(); z++) {

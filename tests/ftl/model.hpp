@@ -45,13 +45,13 @@ public:
 	void begin(const std::vector<Op> &ops);
 	bool end();
 	// Resets the controller in the middle of the batch, and stops when it has ended. Returns the time that took.
-	uint64_t run_abandoned_batch(const std::vector<Op> &ops, uint64_t after_ns);
+	uint64_t run_cancelled_batch(const std::vector<Op> &ops, uint64_t after_ns);
 	std::vector<Op> random_batch(uint32_t most = 6);
 	// After a boot: every zone has its durable content, or newer; the model adopts it.
 	void check_recovered();
 	// After a controller reset, when all is quiet: acknowledged data are there, of the rest the landed part, and durable data are still
 	// durable.
-	void check_abandoned();
+	void check_cancelled();
 	void verify_all();
 	// Acknowledged data are durable now, as after a shutdown.
 	void all_durable();
@@ -61,7 +61,7 @@ public:
 	uint32_t first; // the first of the device's zones in the model, which are its sequential ones
 	std::vector<ModelZone> zones;
 	uint64_t next_tag = 1000;
-	uint64_t operations = 0, abandoned = 0;
+	uint64_t operations = 0, cancelled = 0;
 
 private:
 	uint64_t lba_of(uint32_t zone, uint32_t offset) const { return rig.lba_of(first + zone, offset); }

@@ -151,8 +151,8 @@ Mounted mount_with(const hz_device_config &cfg, uint32_t zones, uint64_t memory_
 		EXPECT_EQ(flash.data_reads, 0u);
 	}
 	for (uint32_t zone : {0u, rig.shape.zones - 1}) {
-		ftl_zone_survey found;
-		ftl_survey_zone(
+		ftl_zone_scrub found;
+		ftl_scrub_zone(
 			rig.ftl, zone, &found, [](void *, uint64_t) {}, nullptr);
 		EXPECT_EQ(found.written, zone < zones ? rig.shape.zone_capacity_sectors : 0) << zone;
 		EXPECT_EQ(found.lost, 0u);

@@ -27,7 +27,7 @@ uint64_t mount_ns_after(const hz_device_config &cfg, uint32_t zones, bool orderl
 	for (uint32_t zone = 0; zone < zones; zone++)
 		EXPECT_EQ(rig.write(zone, 0, static_cast<uint32_t>(rig.shape.zone_capacity_sectors), 1000 * (zone + 1)), 0);
 	if (orderly) {
-		EXPECT_EQ(rig.come_to_rest(), 0);
+		EXPECT_EQ(rig.shut_down_cleanly(), 0);
 	}
 	uint64_t took = mount_ns(rig);
 	EXPECT_EQ(rig.check(), "");
@@ -95,7 +95,7 @@ TEST(MountTime, GrowsWithConventionalData)
 		ConventionalDriver driver(rig, 1);
 		for (uint32_t at = 0, end = driver.sector_count() * quarters / 4; at < end; at += 96)
 			ASSERT_TRUE(driver.run_batch({{FTL_WRITE, at, std::min(96u, end - at)}}));
-		EXPECT_EQ(rig.come_to_rest(), 0);
+		EXPECT_EQ(rig.shut_down_cleanly(), 0);
 		uint64_t took = mount_ns(rig);
 		EXPECT_GT(took, before) << quarters;
 		before = took;

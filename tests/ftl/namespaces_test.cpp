@@ -135,7 +135,7 @@ public:
 		const char *broken = ftl_namespaces_check(&all);
 		return broken ? broken : "";
 	}
-	bool at_rest(uint32_t number) { return media.nand.ops->rest(&media.nand, number).at_rest; }
+	bool is_clean(uint32_t number) { return media.nand.ops->clean_mark(&media.nand, number).clean; }
 	bool off() { return lt_load(&media.off); }
 
 	hz_device_config cfg;
@@ -202,7 +202,7 @@ TEST_P(Namespaces, TouchNothingOutsideTheirWindow)
 			Request reset(FTL_ZONE_RESET, 0, 0);
 			ASSERT_EQ(device.run(number, reset), 0);
 		}
-		ASSERT_EQ(device.flush(number, FTL_AT_REST), 0);
+		ASSERT_EQ(device.flush(number, FTL_CLEAN), 0);
 		ASSERT_TRUE(device.boot()) << device.error;
 		for (const auto &[owner, amount] : device.touched())
 			if (owner != number) {
@@ -218,14 +218,14 @@ TEST_P(Namespaces, ComeToRestEachForItself)
 	ASSERT_TRUE(device.boot()) << device.error;
 	write_in_turn(device, 1);
 	for (uint32_t i = 0; i < device.cfg.namespaces; i++)
-		ASSERT_EQ(device.flush(i, FTL_AT_REST), 0);
+		ASSERT_EQ(device.flush(i, FTL_CLEAN), 0);
 	for (uint32_t i = 0; i < device.cfg.namespaces; i++)
-		EXPECT_TRUE(device.at_rest(i)) << i << ": what another one records does not end it";
+		EXPECT_TRUE(device.is_clean(i)) << i << ": what another one records does not end it";
 	ASSERT_TRUE(device.boot()) << device.error;
 	expect_data(device, 1);
 	ASSERT_EQ(device.write(1, 2, 0, 8, 1, FTL_FUA), 0);
 	for (uint32_t i = 0; i < device.cfg.namespaces; i++)
-		EXPECT_EQ(device.at_rest(i), i != 1);
+		EXPECT_EQ(device.is_clean(i), i != 1);
 	ASSERT_TRUE(device.boot()) << device.error;
 	expect_data(device, 1);
 	EXPECT_EQ(device.compare(1, 2, 0, 8, 1), "");

@@ -40,7 +40,7 @@ TEST_P(PowerCut, EveryOperation)
 // An orderly shutdown with a possible power cut in it. False: there was one.
 template <typename Driver> bool shut_down(Driver &driver)
 {
-	Request rest(FTL_FLUSH, 0, 0, FTL_AT_REST);
+	Request rest(FTL_FLUSH, 0, 0, FTL_CLEAN);
 	driver.rig.submit(rest);
 	// It waits for the end of background work; after a cut that never ends.
 	for (const uint64_t give_up_ns = clock_now_ns() + 10000000000; !rest.done && clock_now_ns() < give_up_ns;) {
@@ -50,7 +50,7 @@ template <typename Driver> bool shut_down(Driver &driver)
 	}
 	EXPECT_TRUE(rest.done);
 	EXPECT_EQ(rest.status(), 0);
-	EXPECT_TRUE(driver.rig.at_rest());
+	EXPECT_TRUE(driver.rig.is_clean());
 	driver.all_durable();
 	return true;
 }

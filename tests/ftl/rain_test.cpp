@@ -142,7 +142,7 @@ TEST_F(Rain, ADeadDieCostsNoData)
 TEST_F(Rain, ADieIsDeadAtTheStart)
 {
 	fill(0, 100), fill(1, 300);
-	ASSERT_EQ(r.come_to_rest(), 0);
+	ASSERT_EQ(r.shut_down_cleanly(), 0);
 	for (uint32_t die = 1; die <= dies(); die++) {
 		r.cfg.failed_die = die;
 		ASSERT_TRUE(r.boot()) << r.error;

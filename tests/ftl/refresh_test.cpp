@@ -194,12 +194,12 @@ TEST_P(Refresh, OldDataMoveAfterAStart)
 	const uint32_t zones = r.shape.zones;
 	for (uint32_t z = 0; z < zones; z++)
 		fill(r, z, 1000 * (z + 1));
-	ASSERT_EQ(r.come_to_rest(), 0);
+	ASSERT_EQ(r.shut_down_cleanly(), 0);
 	r.cfg.shelf_hours = 499;
 	ASSERT_TRUE(r.boot()) << r.error;
 	lt_host_run_until_idle();
 	EXPECT_EQ(r.counters().refreshed_age, 0u);
-	ASSERT_EQ(r.come_to_rest(), 0);
+	ASSERT_EQ(r.shut_down_cleanly(), 0);
 	r.cfg.shelf_hours = 501;
 	ASSERT_TRUE(r.boot()) << r.error;
 	lt_host_run_until_idle();
@@ -207,7 +207,7 @@ TEST_P(Refresh, OldDataMoveAfterAStart)
 	for (uint32_t z = 0; z < zones; z++)
 		EXPECT_EQ(r.compare(z, 0, capacity(r), 1000 * (z + 1)), "");
 	EXPECT_EQ(r.check(), "");
-	ASSERT_EQ(r.come_to_rest(), 0);
+	ASSERT_EQ(r.shut_down_cleanly(), 0);
 	r.cfg.shelf_hours = 1;
 	ASSERT_TRUE(r.boot()) << r.error;
 	lt_host_run_until_idle();
@@ -228,10 +228,10 @@ TEST_P(Refresh, AShutdownWaitsForOneMoveOnly)
 	r.cfg.shelf_hours = 20;
 	ASSERT_TRUE(r.start()) << r.error;
 	lt_host_run_until(clock_now_ns() + 1000000);
-	ASSERT_EQ(r.come_to_rest(), 0);
-	EXPECT_TRUE(r.at_rest());
+	ASSERT_EQ(r.shut_down_cleanly(), 0);
+	EXPECT_TRUE(r.is_clean());
 	lt_host_run_until_idle();
-	EXPECT_TRUE(r.at_rest());
+	EXPECT_TRUE(r.is_clean());
 	EXPECT_EQ(r.counters().refreshed_age, 1u);
 	r.cfg.shelf_hours = 0;
 	r.cfg.refresh_hours = 0;

@@ -150,7 +150,7 @@ TEST(StagedMap, AResetThatNobodyWaitsForAnyMoreEnds)
 		rig.submit(reset);
 		lt_host_run_until(clock_now_ns() + after_ns);
 		ASSERT_FALSE(reset.done);
-		rig.abandon([&] { return reset.done; });
+		rig.cancel([&] { return reset.done; });
 		EXPECT_EQ(reset.status(), NVME_ABORT_REQUESTED);
 		lt_host_run_until_idle();
 		check_reset(rig);
@@ -198,7 +198,7 @@ TEST(StagedMap, AResetThatNobodyWaitsForMissesNoSectorThatIsMoved)
 				},
 				&move, 10000);
 		};
-		rig.abandon([&] { return reset.done; });
+		rig.cancel([&] { return reset.done; });
 		moved += move.done;
 		lt_host_run_until_idle();
 		check_reset(rig);

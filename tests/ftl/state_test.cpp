@@ -182,7 +182,7 @@ TEST(States, ClosingAnUnwrittenOpenZoneKeepsItActiveUntilRest)
 	EXPECT_EQ(r.zone_state(1), NVME_ZS_CLOSED);
 	EXPECT_EQ(r.run_op(FTL_ZONE_OPEN, 2), 0);
 	EXPECT_EQ(r.write(3, 0, 1, 1), 0);
-	EXPECT_EQ(r.run_op(FTL_FLUSH, 0, FTL_AT_REST), 0);
+	EXPECT_EQ(r.run_op(FTL_FLUSH, 0, FTL_CLEAN), 0);
 	EXPECT_EQ(r.zone_state(1), NVME_ZS_EMPTY);
 	EXPECT_EQ(r.zone_state(2), NVME_ZS_EMPTY);
 	EXPECT_EQ(r.zone_state(3), NVME_ZS_CLOSED);

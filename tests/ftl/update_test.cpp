@@ -83,7 +83,7 @@ TEST_P(InPlace, TheLastOneIsRead)
 		EXPECT_EQ(used(rig), 6u);
 		EXPECT_EQ(rig.check(), "");
 		if (boot == 1) {
-			ASSERT_EQ(rig.come_to_rest(), 0);
+			ASSERT_EQ(rig.shut_down_cleanly(), 0);
 		}
 		ASSERT_TRUE(rig.boot()) << rig.error;
 	}
@@ -261,7 +261,7 @@ TEST_P(InPlace, AControllerReset)
 		for (uint32_t i = 0; i < 6; i++)
 			rig.submit(updates.emplace_back(rig.lba_of(0, 10 * i), 4, 5000 + after_ns), i % 2);
 		lt_host_run_until(clock_now_ns() + after_ns);
-		rig.abandon([&] { return std::all_of(updates.begin(), updates.end(), [](const Update &u) { return u.done; }); });
+		rig.cancel([&] { return std::all_of(updates.begin(), updates.end(), [](const Update &u) { return u.done; }); });
 		lt_host_run_until_idle();
 		for (const Update &update : updates)
 			ASSERT_TRUE(update.done && (update.status() == 0 || update.status() == NVME_ABORT_REQUESTED)) << update.status();

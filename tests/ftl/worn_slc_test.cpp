@@ -196,8 +196,8 @@ protected:
 		wear.verify(false);
 		Request flush(FTL_FLUSH, 0, 0);
 		rig.run(flush);
-		const bool rests = rig.come_to_rest() == NVME_SUCCESS;
-		EXPECT_EQ(rests, rig.at_rest()) << "an image is called at rest that is not, or the other way round";
+		const bool rests = rig.shut_down_cleanly() == NVME_SUCCESS;
+		EXPECT_EQ(rests, rig.is_clean()) << "an image is called at rest that is not, or the other way round";
 		restless_ += !rests;
 		rig.cfg.program_fail_ppb = 0;
 		ASSERT_TRUE(rig.boot()) << rig.error;

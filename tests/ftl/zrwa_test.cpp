@@ -86,7 +86,7 @@ TEST_P(Windows, InAnyOrderAndAgain)
 		EXPECT_EQ(rig.zone_state(0), boot ? NVME_ZS_CLOSED : NVME_ZS_EXPLICIT_OPEN);
 		EXPECT_EQ(rig.check(), "");
 		if (boot == 1) {
-			ASSERT_EQ(rig.come_to_rest(), 0);
+			ASSERT_EQ(rig.shut_down_cleanly(), 0);
 		}
 		ASSERT_TRUE(rig.boot()) << rig.error;
 	}
@@ -241,7 +241,7 @@ TEST_P(Windows, AControllerReset)
 			rig.submit(requests.emplace_back(FTL_WRITE, rig.lba_of(0, 2 * i), 24), i % 2);
 		rig.submit(requests.emplace_back(FTL_ZONE_COMMIT, rig.lba_of(0, 3), 0), 0);
 		lt_host_run_until(clock_now_ns() + after_ns);
-		rig.abandon([&] { return std::all_of(requests.begin(), requests.end(), [](const Request &r) { return r.done; }); });
+		rig.cancel([&] { return std::all_of(requests.begin(), requests.end(), [](const Request &r) { return r.done; }); });
 		lt_host_run_until_idle();
 		for (const Request &request : requests)
 			ASSERT_TRUE(request.done);

@@ -64,7 +64,7 @@ private:
 			require(offset >= HZ_SHM_HEAP_OFFSET && offset + HZ_SECTOR_BYTES <= region_bytes,
 				"a request names memory that is not the host's");
 		}
-		if (req.op == FTL_ABANDON)
+		if (req.op == FTL_CANCEL)
 			return {};
 		taken++;
 		return {.service_ns = served_++ % 7 * 3000,

@@ -17,7 +17,7 @@ TEST(LifeCycle, ResetWaitsForReadsThatAreUnderWay)
 	rig.enable();
 	auto queue = rig.make_queue(1, 32);
 	rig.fake->script = [](const ftl_request &req) {
-		return req.op == FTL_ABANDON ? Answer{} : Answer{.service_ns = 50000000, .ready_ns = hour_ns, .under_way = true};
+		return req.op == FTL_CANCEL ? Answer{} : Answer{.service_ns = 50000000, .ready_ns = hour_ns, .under_way = true};
 	};
 	for (int i = 0; i < 20; i++)
 		rig.place(queue, io_sqe(NVME_IO_READ, 0, 1, rig.buffer()), 2000);
@@ -51,7 +51,7 @@ TEST_P(ResetUnderLoad, IsDoneAtOnce)
 		rig.enable();
 		auto queue = rig.make_queue(1, 32, 4);
 		rig.fake->script = [n = 0](const ftl_request &req) mutable {
-			if (req.op == FTL_ABANDON)
+			if (req.op == FTL_CANCEL)
 				return Answer{};
 			return n++ < 10 ? Answer{.service_ns = 100} : n % 2 ? Answer{.service_ns = hour_ns} : Answer{.ready_ns = hour_ns};
 		};
@@ -65,11 +65,11 @@ TEST_P(ResetUnderLoad, IsDoneAtOnce)
 		rig.post(NVME_REG_CC, cc_ready & ~1u);
 		rig.run_for(hour_ns / 2);
 		EXPECT_EQ(rig.get(NVME_REG_CSTS), 0u);
-		auto is_abandon = [](const Submitted &s) { return s.op == FTL_ABANDON; };
-		auto abandon = std::find_if(rig.fake->log.begin(), rig.fake->log.end(), is_abandon);
-		ASSERT_NE(abandon, rig.fake->log.end());
-		EXPECT_EQ(abandon->lba, life);
-		EXPECT_LT(abandon->at_ns, begun_ns + 1000000);
+		auto is_cancel = [](const Submitted &s) { return s.op == FTL_CANCEL; };
+		auto cancel = std::find_if(rig.fake->log.begin(), rig.fake->log.end(), is_cancel);
+		ASSERT_NE(cancel, rig.fake->log.end());
+		EXPECT_EQ(cancel->lba, life);
+		EXPECT_LT(cancel->at_ns, begun_ns + 1000000);
 		EXPECT_TRUE(rig.fake->serving.empty());
 		rig.fake->log.clear();
 	}

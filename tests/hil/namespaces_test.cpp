@@ -87,16 +87,16 @@ TEST_F(Namespaces, ShutdownAndResetReachEach)
 {
 	rig.set(NVME_REG_CC, 0);
 	rig.run();
-	std::vector<uint32_t> abandoned, flushed;
+	std::vector<uint32_t> cancelled, flushed;
 	for (const Submitted &s : rig.fake->log)
-		if (s.op == FTL_ABANDON)
-			abandoned.push_back(s.number);
-	EXPECT_EQ(abandoned, (std::vector<uint32_t>{0, 1, 2}));
+		if (s.op == FTL_CANCEL)
+			cancelled.push_back(s.number);
+	EXPECT_EQ(cancelled, (std::vector<uint32_t>{0, 1, 2}));
 	rig.enable();
 	rig.set(NVME_REG_CC, cc_ready | NVME_CC_SHN_NORMAL << NVME_CC_SHN_SHIFT);
 	rig.run();
 	for (const Submitted &s : rig.fake->log)
-		if (s.op == FTL_FLUSH && s.flags & FTL_AT_REST)
+		if (s.op == FTL_FLUSH && s.flags & FTL_CLEAN)
 			flushed.push_back(s.number);
 	EXPECT_EQ(flushed, (std::vector<uint32_t>{0, 1, 2}));
 	EXPECT_EQ(rig.get(NVME_REG_CSTS) & NVME_CSTS_SHST_MASK, unsigned(NVME_CSTS_SHST_COMPLETE));
@@ -297,7 +297,7 @@ TEST_F(Management, DeletionEndsCommandsAndGivesEverythingBack)
 		EXPECT_EQ(rig.fake->log[i].number, 1u);
 		ops.push_back(rig.fake->log[i].op);
 	}
-	EXPECT_EQ(ops, (std::vector<int>{FTL_ABANDON, FTL_ZONE_RESET, FTL_ZONE_OFFLINE, FTL_FLUSH}));
+	EXPECT_EQ(ops, (std::vector<int>{FTL_CANCEL, FTL_ZONE_RESET, FTL_ZONE_OFFLINE, FTL_FLUSH}));
 	EXPECT_EQ(list(NVME_CNS_ALLOCATED_NAMESPACES), (std::vector<uint32_t>{1, 3}));
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_NAMESPACE_MANAGEMENT, 1, 0, 0, 2)), bad_field);
 	EXPECT_EQ(attach(2, true), bad_field);
@@ -518,7 +518,7 @@ struct Format : Management {
 			all.push_back(rig.fake->log[i].op);
 		return all;
 	}
-	const std::vector<int> wipe{FTL_ABANDON, FTL_ZONE_RESET, FTL_ZONE_OFFLINE, FTL_FLUSH};
+	const std::vector<int> wipe{FTL_CANCEL, FTL_ZONE_RESET, FTL_ZONE_OFFLINE, FTL_FLUSH};
 };
 
 /* With commands under way, in a device whose time runs by itself. */
@@ -708,7 +708,7 @@ TEST_F(Management, AShutdownWaitsForADeletion)
 	EXPECT_EQ(state(2), uint32_t(HZ_NAMESPACE_FREE));
 	bool flushed = false;
 	for (const Submitted &s : rig.fake->log) {
-		flushed |= (s.flags & FTL_AT_REST) != 0;
+		flushed |= (s.flags & FTL_CLEAN) != 0;
 		EXPECT_FALSE(flushed && s.op == FTL_ZONE_RESET) << "after the device came to rest";
 	}
 }

@@ -112,7 +112,7 @@ TEST_F(Sanitize, WipesAndErasesEachNamespace)
 	for (const Submitted &s : rig.fake->log)
 		ops.push_back({s.number, s.op});
 	for (uint32_t number = 0; number < 3; number++)
-		for (int op : {FTL_ABANDON, FTL_ZONE_RESET, FTL_ZONE_OFFLINE, FTL_FLUSH, FTL_ERASE})
+		for (int op : {FTL_CANCEL, FTL_ZONE_RESET, FTL_ZONE_OFFLINE, FTL_FLUSH, FTL_ERASE})
 			expected.push_back({number, op});
 	EXPECT_EQ(ops, expected);
 	for (const auto &[number, record] : rig.fake->records)

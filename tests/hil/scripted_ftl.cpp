@@ -31,13 +31,13 @@ void on_time(lt_timer *timer)
 	auto *service = reinterpret_cast<Service *>(timer);
 	ftl_request *req = service->req;
 	if (!std::erase(service->owner->serving, service))
-		return; // abandoned: the event is on its way
+		return; // cancelled: the event is on its way
 	if (req->ready_ns)
 		req->ready_ns += clock_now_ns();
 	lt_post(req->reply_to, &req->event, reply);
 }
 
-void abandoned(lt_event *event)
+void cancelled(lt_event *event)
 {
 	Service *service = service_of(event);
 	if (service->timer.slot)
@@ -49,12 +49,12 @@ void abandoned(lt_event *event)
 
 bool is_over(const Service *service) { return service->req->life && service->req->life <= service->owner->over && !service->under_way; }
 
-void abandon(ScriptedFtl *f)
+void cancel(ScriptedFtl *f)
 {
 	f->over = f->last->lba;
 	std::erase_if(f->serving, [f](Service *service) {
 		if (is_over(service))
-			lt_post(&f->workers[service->worker], &service->req->event, abandoned);
+			lt_post(&f->workers[service->worker], &service->req->event, cancelled);
 		return is_over(service);
 	});
 }
@@ -63,7 +63,7 @@ void on_worker(lt_event *event)
 {
 	Service *service = service_of(event);
 	if (is_over(service)) {
-		abandoned(event);
+		cancelled(event);
 		return;
 	}
 	service->owner->serving.push_back(service);
@@ -106,8 +106,8 @@ static void submit(void *ctx, unsigned worker, ftl_request *req, uint32_t number
 	std::memset(req->work, 0, sizeof(req->work));
 	auto *service = reinterpret_cast<Service *>(req->work);
 	*service = {{}, f, req, answer.service_ns, worker, answer.under_way};
-	if (req->op == FTL_ABANDON)
-		abandon(f);
+	if (req->op == FTL_CANCEL)
+		cancel(f);
 	clock_charge_ns(f->hil_cost_ns);
 	f->on_submit();
 	lt_post(&f->workers[worker], &req->event, on_worker);

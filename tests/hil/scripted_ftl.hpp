@@ -61,7 +61,7 @@ struct ScriptedFtl {
 	ftl_health health{100, 0};
 	int shut_down = -1; // the HIL's last call about it
 	std::vector<Service *> serving;
-	uint64_t over = 0; // the last abandoned life of the controller
+	uint64_t over = 0; // the last cancelled life of the controller
 };
 
 controller_ops scripted_ops(ScriptedFtl &f);

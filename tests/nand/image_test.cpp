@@ -26,7 +26,7 @@ std::shared_ptr<rig::Image> used_image(const hz_device_config &cfg)
 	r.run(r.program(0, 0, 0, 1));
 	r.run(r.program(0, 5, 0, 2));
 	r.run(r.erase(0, 5));
-	r.media.nand.ops->come_to_rest(&r.media.nand, 0, 7);
+	r.media.nand.ops->mark_clean(&r.media.nand, 0, 7);
 	hz_nand_controller controller{};
 	controller.saved = 1 << 6;
 	r.media.nand.ops->set_controller(&r.media.nand, &controller);
@@ -258,7 +258,7 @@ TEST(Image, AFormatThatWasCutBeginsAgain)
 TEST(Image, TheRestWordIsTakenBackBeforeTheFirstChange)
 {
 	const hz_device_config cfg = rig::small_config();
-	auto rest = [](Rig &r) { return r.media.nand.ops->rest(&r.media.nand, 0); };
+	auto rest = [](Rig &r) { return r.media.nand.ops->clean_mark(&r.media.nand, 0); };
 	void (*const changes[])(Rig & r) = {
 		[](Rig &r) { r.run(r.program(0, 4, 2, 2)); },
 		[](Rig &r) { r.run(r.erase(0, 4)); },
@@ -271,48 +271,48 @@ TEST(Image, TheRestWordIsTakenBackBeforeTheFirstChange)
 		auto image = used_image(cfg);
 		{
 			Rig r(cfg, nullptr, image);
-			EXPECT_TRUE(rest(r).at_rest);
+			EXPECT_TRUE(rest(r).clean);
 			EXPECT_EQ(rest(r).record, 7u);
 			EXPECT_EQ(r.run(r.read(0, 4, 0, 2)).txn.status, NAND_OK);
-			EXPECT_TRUE(rest(r).at_rest) << "a read changes nothing";
+			EXPECT_TRUE(rest(r).clean) << "a read changes nothing";
 			change(r);
-			EXPECT_FALSE(rest(r).at_rest);
+			EXPECT_FALSE(rest(r).clean);
 		}
 		Rig r(cfg, nullptr, image);
-		EXPECT_FALSE(rest(r).at_rest);
+		EXPECT_FALSE(rest(r).clean);
 		EXPECT_EQ(rest(r).record, 7u) << "which record was the last one is still known";
 	}
 }
 
-// One copy of the rest word is enough; killed between the two copies, "changed" counts; both damaged: nothing is known to be at rest.
+// One copy of the clean mark is enough; killed between the two copies, "changed" counts; both damaged: nothing is known to be at rest.
 TEST(Image, OneCopyOfTheRestWordIsEnough)
 {
 	const hz_device_config cfg = rig::small_config();
 	const hz_nand_layout layout = layout_of(cfg);
-	const uint64_t words[] = {HZ_NAND_REST_OFFSET, layout.header_copy_offset + HZ_NAND_REST_OFFSET};
+	const uint64_t words[] = {HZ_NAND_CLEAN_MARK_OFFSET, layout.header_copy_offset + HZ_NAND_CLEAN_MARK_OFFSET};
 	auto image = used_image(cfg);
 	const auto before = bytes_at(*image, 0, image->bytes());
 	auto rest_after = [&] {
 		Rig r(cfg, nullptr, image);
-		nand_rest rest = r.media.nand.ops->rest(&r.media.nand, 0);
+		nand_clean_mark rest = r.media.nand.ops->clean_mark(&r.media.nand, 0);
 		std::memcpy(image->base(), before.data(), before.size());
 		return rest;
 	};
 	for (uint64_t at : words)
 		for (uint32_t bit = 0; bit < 64; bit++) {
 			*byte_at(*image, at + bit / 8) ^= static_cast<uint8_t>(1 << bit % 8);
-			nand_rest rest = rest_after();
-			ASSERT_TRUE(rest.at_rest) << bit;
+			nand_clean_mark rest = rest_after();
+			ASSERT_TRUE(rest.clean) << bit;
 			ASSERT_EQ(rest.record, 7u) << bit;
 		}
 	const uint64_t changed = 7ull << 32 | (7 ^ HZ_NAND_CHANGED);
 	std::memcpy(byte_at(*image, words[0]), &changed, 8);
-	EXPECT_FALSE(rest_after().at_rest);
+	EXPECT_FALSE(rest_after().clean);
 	for (int byte : {0, 0xa5}) {
 		for (uint64_t at : words)
 			std::memset(byte_at(*image, at), byte, 8);
-		const nand_rest rest = rest_after();
-		EXPECT_FALSE(rest.at_rest);
+		const nand_clean_mark rest = rest_after();
+		EXPECT_FALSE(rest.clean);
 		EXPECT_EQ(rest.record, 0u) << "nobody knows";
 	}
 }

@@ -191,13 +191,13 @@ TEST_F(MinimalFtl, AResetWaitsForEveryRequest)
 	for (int i = 0; i < 400; i++)
 		submit(i % 3 || uint64_t(i) >= sectors() / 8 ? FTL_READ : FTL_WRITE, uint64_t(i) % (sectors() / 8) * 8, 8);
 	submit(FTL_FLUSH, 0, 0);
-	Request &abandon = submit(FTL_ABANDON, 1, 0);
+	Request &cancel = submit(FTL_CANCEL, 1, 0);
 	lt_host_run_until_idle();
-	ASSERT_GT(abandon.number, 0u);
-	EXPECT_EQ(abandon.status(), 0);
+	ASSERT_GT(cancel.number, 0u);
+	EXPECT_EQ(cancel.status(), 0);
 	for (const Request &r : all)
-		EXPECT_LE(r.number, abandon.number);
-	EXPECT_GT(run(FTL_ABANDON, 1, 0).number, 0u) << "of an idle device it ends at once";
+		EXPECT_LE(r.number, cancel.number);
+	EXPECT_GT(run(FTL_CANCEL, 1, 0).number, 0u) << "of an idle device it ends at once";
 	expect_content(0, 16);
 }
 

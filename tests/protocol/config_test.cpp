@@ -11,7 +11,7 @@
 #include "base_config.hpp"
 #include "config_check.h"
 #include "geometry.h"
-#include "keep_size.h"
+#include "dump_size.h"
 #include "nand_image.h"
 #include "sentence.h"
 #include "spread.h"
@@ -707,14 +707,14 @@ TEST(Config, CapacitorsLastForTheSlowestPrograms)
 		cfg.slc.program_ns[0] = 75000, cfg.slc_sigma.program_ns[0] = 9000;
 		cfg.normal.program_ns[0] = 700000, cfg.normal_sigma.program_ns[0] = 300000;
 		cfg.normal.program_ns[1] = 900000; /* the longest only without a spread */
-		const uint64_t energy_pj = hz_keep_energy_pj(&cfg, &shape, 64);
+		const uint64_t energy_pj = hz_dump_energy_pj(&cfg, &shape, 64);
 		for (auto &[times, sigma] : {std::pair{&cfg.slc, &cfg.slc_sigma}, std::pair{&cfg.normal, &cfg.normal_sigma}}) {
 			times->program_ns[0] += static_cast<uint32_t>(hz_spread_reach_ns(times->program_ns[0], sigma->program_ns[0]));
 			sigma->program_ns[0] = 0;
 		}
-		EXPECT_EQ(hz_keep_energy_pj(&cfg, &shape, 64), energy_pj);
+		EXPECT_EQ(hz_dump_energy_pj(&cfg, &shape, 64), energy_pj);
 		cfg.slc.program_ns[0]--, cfg.normal.program_ns[0]--;
-		EXPECT_LT(hz_keep_energy_pj(&cfg, &shape, 64), energy_pj);
+		EXPECT_LT(hz_dump_energy_pj(&cfg, &shape, 64), energy_pj);
 	}
 }
 

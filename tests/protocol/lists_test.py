@@ -13,7 +13,7 @@ import schema  # noqa: E402
 
 # Possible readers of a key: the device itself, computations from the config on both sides, and the
 # code that starts the machine.
-READERS = ["firmware", "protocol/geometry.c", "protocol/keep_size.c", "protocol/namespaces.c", "protocol/nand_image.c", "protocol/slc_log_size.c", "host-driver/session"]
+READERS = ["firmware", "protocol/geometry.c", "protocol/dump_size.c", "protocol/namespaces.c", "protocol/nand_image.c", "protocol/slc_log_size.c", "host-driver/session"]
 NO_READERS = {"check", "bench"}  # folders of test images
 
 

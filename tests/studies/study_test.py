@@ -67,11 +67,11 @@ class LockScaling(unittest.TestCase):
         self.assertEqual(len(points), 4)
         for p in points.values():
             self.assertAlmostEqual(sum(p["time"].values()), 1.0, places=9)
-        ledger = points["mcs", 4]["ledger"]
-        self.assertGreater(ledger["lock"]["contended"], 0)
-        self.assertEqual({pair[0] == pair[1] for pair in ledger["handovers"]["times"]}, {False})
+        profile = points["mcs", 4]["lock_profile"]
+        self.assertGreater(profile["lock"]["contended"], 0)
+        self.assertEqual({pair[0] == pair[1] for pair in profile["handovers"]["times"]}, {False})
         self.assertIn("Who waits for whom: mcs, 4 workers", self.page)
-        self.assertIn(ledger["blame"][0]["waiter"].split("+")[0], self.page)
+        self.assertIn(profile["blame"][0]["waiter"].split("+")[0], self.page)
         self.assertLess(points["mcs", 1]["contended"], 0.003) # including the resetting and reading of
                                                               # the statistics, once each
         self.assertGreater(points["mcs", 4]["contended"], 0.01)
@@ -83,22 +83,22 @@ class LockScaling(unittest.TestCase):
             self.assertTrue(html.escape(line) in self.page, line)
         for line in others:
             self.assertIn(f"- {line}\n", self.printed)
-        self.assertEqual(self.page.count("<svg"), 3 + 3 * 2, "curves, stacks, laws, and of each line its ledger, graph and hand-overs")
-        for edge in ledger["graph"]:
+        self.assertEqual(self.page.count("<svg"), 3 + 3 * 2, "curves, stacks, laws, and of each line its lock profile, graph and hand-overs")
+        for edge in profile["graph"]:
             self.assertGreaterEqual(self.page.count(f"<!-- {edge['waiter']} -->"), 1, "a name on the left")
             self.assertIn(f"<!-- {edge['holder']} -->", self.page)
-        self.assertEqual(len({(e["waiter"], e["holder"], e["class"]) for e in ledger["graph"]}), len(ledger["graph"]))
+        self.assertEqual(len({(e["waiter"], e["holder"], e["class"]) for e in profile["graph"]}), len(profile["graph"]))
         self.assertIn("<!-- class zone -->", self.page)
-        self.assertGreater({c["class"]: c["acquisitions"] for c in ledger["logical"]}["completion"], 0)
-        for of_role in ledger["work"].values():
+        self.assertGreater({c["class"]: c["acquisitions"] for c in profile["logical"]}["completion"], 0)
+        for of_role in profile["work"].values():
             self.assertAlmostEqual(sum(of_role.values()), 1.0, places=9)
-        self.assertGreater(ledger["work"]["worker"]["spin"], 0)
-        for request in ledger["requests"]:
+        self.assertGreater(profile["work"]["worker"]["spin"], 0)
+        for request in profile["requests"]:
             parts = sum(request[part] for part in ("flash", "channel", "flash_queue", "link", "queued", "compute", "spin", "logical"))
             self.assertAlmostEqual(parts, request["cycles"], places=6)
-        for way in ledger["ways"]:
+        for way in profile["ways"]:
             self.assertAlmostEqual(sum(way[part] for part in ("spin", "held", "behind", "waits")), way["share"], places=5)
-        self.assertIn("zone", {way["lock"].split()[0] for way in ledger["ways"] if way["held"]})
+        self.assertIn("zone", {way["lock"].split()[0] for way in profile["ways"] if way["held"]})
         for head in ("logical lock", "stalls", "flash_queue", "behind"):
             self.assertIn(f"<th>{head}</th>", self.page)
         self.assertNotIn('src="', self.page)
@@ -130,10 +130,10 @@ class LockScaling(unittest.TestCase):
 
     def test_the_graph_of_waits_adds_up_places_of_a_function(self):
         from common import readme
-        ledger = readme.module("lock-scaling").ledger
+        lock_profile = readme.module("lock-scaling").lock_profile
         pairs = [("read_run+0x10 (f.c:1)", "write_run+0x2", "zone", 2, 50), ("read_run+0x20", "write_run+0x4", "zone", 3, 60), ("read_run+0x10", "write_run+0x2", "l2p", 1, 200)]
         blame = [dict(zip(("waiter", "holder", "class", "waits", "wait_ns"), pair)) for pair in pairs]
-        self.assertEqual(ledger.edges(blame), [{"waiter": "read_run", "holder": "write_run", "class": "l2p", "waits": 1, "wait_ns": 200},
+        self.assertEqual(lock_profile.edges(blame), [{"waiter": "read_run", "holder": "write_run", "class": "l2p", "waits": 1, "wait_ns": 200},
                                                {"waiter": "read_run", "holder": "write_run", "class": "zone", "waits": 5, "wait_ns": 110}])
 
     def test_no_curve_no_model(self):
@@ -399,7 +399,7 @@ class LockScaling(unittest.TestCase):
                 self.assertTrue(float(low) <= float(times) <= float(high))
                 self.assertTrue((1 - near) * float(low) <= twelve["kiops"] / one["kiops"] <= (1 + near) * float(high), (case, one["kiops"], twelve["kiops"]))
                 if case == "writes-overwrite":
-                    writes, = (r for r in twelve["ledger"]["requests"] if (r["kind"], r["slice"]) == ("write", "all"))
+                    writes, = (r for r in twelve["lock_profile"]["requests"] if (r["kind"], r["slice"]) == ("write", "all"))
                     self.assertGreater(float(low), 9)
                     self.assertLess(writes["logical"], 0.3 * writes["cycles"], "writes wait for an erased superblock")
                     self.assertGreater(twelve["time"]["work"], 0.75)

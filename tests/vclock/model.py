@@ -1,7 +1,7 @@
 """Independent discrete-event model of harts under the virtual clock, from the rules in docs/internals/virtual-clock.md and clock-costs.md.
 
 It shares no code with the plugin: instruction counts come from objdump (rv64.py), time from a heap of events. Events
-are the order points; the event with the smallest (clock, hart) happens next."""
+are the sync points; the event with the smallest (clock, hart) happens next."""
 # SPDX-License-Identifier: BSD-3-Clause
 import heapq
 import struct
@@ -23,7 +23,7 @@ CLASSES = ("load", "store", "mul", "div", "branch", "csr")
 USUAL = dict(data="free", reads="queue", busy="occupancy", lr="read", clean=0, dispatch=0, arbiter="arrival", loop_exit=0, pause_multiple=0, div_bit=0, l2=20, l2_bytes=0, l2_ways=8,
              cluster=0, cache_bytes=0, cache_ways=8, layout=0, store_buffer=0, **dict.fromkeys(CLASSES, 0))
 NEVER = float("inf")
-ORDERED_HINTS = {0x100: "sync", 0x102: "wait", 0x103: "wake", 0x109: "take"}
+ORDERED_HYPERCALLS = {0x100: "sync", 0x102: "wait", 0x103: "wake", 0x109: "take"}
 AMO = {
     "amoswap": lambda old, v: v, "amoadd": lambda old, v: old + v, "amoor": lambda old, v: old | v,
     "amoand": lambda old, v: old & v, "amoxor": lambda old, v: old ^ v, "amomaxu": max, "amominu": min,
@@ -72,7 +72,7 @@ class Hart:
         self.offset = 0         # clock = n * insn + offset, unless frozen
         self.frozen, self.frozen_at = 0, 0
         self.frozen_from, self.skipped = 0, 0  # instructions at the freeze; inside freezes
-        self.stays = False      # until the next freeze: plain accesses are no order points
+        self.stays = False      # until the next freeze: plain accesses are no sync points
         self.line = None        # reserved
         self.pair = None        # address, size and value of the LR that an SC may follow
         self.parked = 0         # number of the park, 0 = not parked
@@ -100,7 +100,7 @@ class Model:
         self.waiting, self.last_in_turn = {}, 0  # hart → the line that it waits for; hart of the
                                                  # last transfer
         self.lines, self.events, self.ended = {}, [], False
-        self.order = []         # (clock, hart, kind, pc) of every order point outside freezes
+        self.order = []         # (clock, hart, kind, pc) of every sync point outside freezes
         self.parks = self.wakes = 0
         tree = find_device_tree(ram)
         self.harts = [Hart(i, RAM, tree) for i in range(harts)]
@@ -216,26 +216,26 @@ class Model:
             return self.wait_reservation(h, i)
         if i.name == "pause":
             self.pause(h)
-        elif i.raw & 0xFFFFF == 0x02013 and imm not in ORDERED_HINTS:
+        elif i.raw & 0xFFFFF == 0x02013 and imm not in ORDERED_HYPERCALLS:
             h.pc = i.next
-            return self.hint(h, imm)
+            return self.hypercall(h, imm)
         self.turn(h, lambda h: self.perform(h, i))
         return False
 
     def perform(self, h, i):
-        """The order point of instruction i has come."""
+        """The sync point of instruction i has come."""
         m = i.atomic
-        hint = ORDERED_HINTS.get(i.raw >> 20, "")
-        self.record(h, m[1] if m and m[1] in ("lr", "sc") else "amo" if m else i.name if i.raw in SYNC_WORDS else hint, i.pc)
+        hypercall = ORDERED_HYPERCALLS.get(i.raw >> 20, "")
+        self.record(h, m[1] if m and m[1] in ("lr", "sc") else "amo" if m else i.name if i.raw in SYNC_WORDS else hypercall, i.pc)
         h.pc = i.next
         if m:
             self.come_to_atomic(h, i, m)
             return
-        if hint == "wait" and not self.wait_for_wake(h):
+        if hypercall == "wait" and not self.wait_for_wake(h):
             return
-        if hint == "wake":
+        if hypercall == "wake":
             self.wake(h)
-        elif hint == "take" and not self.look(h):
+        elif hypercall == "take" and not self.look(h):
             return
         self.advance(h)
 
@@ -243,7 +243,7 @@ class Model:
         if not h.frozen:
             self.order.append((self.clock(h), h.number, kind, pc))
 
-    def hint(self, h, imm):
+    def hypercall(self, h, imm):
         if imm == 0x101:
             self.poke(SLOTS + 64 * h.number + 8, self.clock(h) * 1000 // self.mhz)
         elif imm == 0x104:
@@ -263,7 +263,7 @@ class Model:
             self.ended = True
             return False
         elif imm != 0x10A:  # WINDOW says where files are seen: nothing to the clock
-            raise NotImplementedError(f"hint {imm:#x}")
+            raise NotImplementedError(f"hypercall {imm:#x}")
         return True
 
     # Waiting

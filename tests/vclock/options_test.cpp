@@ -144,7 +144,7 @@ TEST(Options, WordsChoose)
 	EXPECT_FALSE(Parsed({"switch=fibre"}).good);
 }
 
-TEST(Options, WhatNeedsTheLedgerOfLocksSaysSo)
+TEST(Options, WhatNeedsTheLockProfileSaysSo)
 {
 	const Parsed without({"hold=500"});
 	EXPECT_FALSE(without.good);

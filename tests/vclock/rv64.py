@@ -2,7 +2,7 @@
 
 A block is straight code up to a branch or a synchronising instruction. Its function changes registers and memory, adds
 its number of instructions to hart.n, what their classes cost to hart.offset, and returns the next pc. Where plain accesses may be
-order points, a block ends at each. Nothing here knows about order or QEMU."""
+sync points, a block ends at each. Nothing here knows about order or QEMU."""
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
 import re
@@ -181,7 +181,7 @@ def statement(i):
 
 
 def is_sync(i):
-    """Instructions the model handles itself: atomics, waits, hints."""
+    """Instructions the model handles itself: atomics, waits, hypercalls."""
     return (i.atomic is not None or i.raw in SYNC_WORDS or i.name == "wfi" or
             (i.size == 4 and i.raw & 0xFFFFF == 0x02013))
 

@@ -80,7 +80,7 @@ class Determinism(LockbenchCase):
 
 
 class Trace(ProbeCase):
-    def test_trace_lists_every_order_point(self):
+    def test_trace_lists_every_sync_point(self):
         with self.probe("order", 4) as m:
             trace = os.path.join(m.folder, "trace")
             m.command[m.command.index("-plugin") + 1] += f",trace={trace}"

@@ -1,4 +1,4 @@
-"""The ledger of locks (locks=on) against the firmware's own statistics of thread_check.elf, which are kept apart from it: same counts, same
+"""The lock profile (locks=on) against the firmware's own statistics of thread_check.elf, which are kept apart from it: same counts, same
 times, same percentiles; and what else it says of them adds up."""
 # SPDX-License-Identifier: BSD-3-Clause
 import os
@@ -18,17 +18,17 @@ CLASSES = [one["name"] for one in schema.lock_classes()][:10] + ["other"] * 2
 LOCKS = [*((name, i) for i, name in enumerate(CLASSES[:10])), ("other", 0), ("other", 1)]
 
 
-def by_name(ledger):
-    """The ledger's locks, and their classes, by class and index."""
-    locks = {(lock["class"], lock["index"]): lock for lock in ledger["locks"]}
-    return locks, dict(zip(LOCKS, ledger["classes"]))
+def by_name(profile):
+    """The lock profile's locks, and their classes, by class and index."""
+    locks = {(lock["class"], lock["index"]): lock for lock in profile["locks"]}
+    return locks, dict(zip(LOCKS, profile["classes"]))
 
 
-class Ledger(Case):
+class LockProfile(Case):
     images = (("thread_check.elf", IMAGE),)
 
     def of(self, harts, *options):
-        """The firmware's statistics of each lock, and the ledger."""
+        """The firmware's statistics of each lock, and the lock profile."""
         machine = Machine(IMAGE, harts, plugin=PLUGIN, options=options, extra=["-append", "stats=2"])
         console = os.path.join(machine.folder, "console")
         machine.command[machine.command.index("-serial") + 1] = f"file:{console}"
@@ -41,10 +41,10 @@ class Ledger(Case):
     def test_equals_what_the_firmware_measured(self):
         for harts in (1, 8):
             with self.subTest(harts=harts):
-                told, ledger = self.of(harts, "locks=on")
+                told, profile = self.of(harts, "locks=on")
                 self.assertEqual(len(told), len(CLASSES))
-                locks, classes = by_name(ledger)
-                self.assertEqual([one["class"] for one in ledger["classes"]], CLASSES)
+                locks, classes = by_name(profile)
+                self.assertEqual([one["class"] for one in profile["classes"]], CLASSES)
                 found = []
                 for name in LOCKS:
                     lock, one = locks[name], classes[name]
@@ -56,14 +56,14 @@ class Ledger(Case):
     def test_adds_up(self):
         for harts in (1, 8):
             with self.subTest(harts=harts):
-                _, ledger = self.of(harts, "locks=on")
-                self.of_classes(ledger, harts)
-                self.of_locks(ledger["locks"], harts)
-                self.of_blame(ledger)
-                self.assertEqual(ledger["nesting"], [], "the image holds one lock at a time")
+                _, profile = self.of(harts, "locks=on")
+                self.of_classes(profile, harts)
+                self.of_locks(profile["locks"], harts)
+                self.of_blame(profile)
+                self.assertEqual(profile["nesting"], [], "the image holds one lock at a time")
 
-    def of_classes(self, ledger, harts):
-        locks, classes = by_name(ledger)
+    def of_classes(self, profile, harts):
+        locks, classes = by_name(profile)
         for name, one in classes.items():
             lock = locks[name]
             self.assertEqual((one["hold"]["count"], one["hold"]["ns"]), (lock["acquisitions"], lock["hold_ns"]))
@@ -93,19 +93,19 @@ class Ledger(Case):
                 self.assertLessEqual(lock["longest_streak"], lock["acquisitions"] - lock["handovers"])
         self.assertEqual(max(lock["depth_max"] for lock in locks) > 1, harts > 1)
 
-    def of_blame(self, ledger):
-        blame = ledger["blame"]
+    def of_blame(self, profile):
+        blame = profile["blame"]
         self.assertLess(len(blame), 32, "all of it is shown")
-        self.assertEqual(sum(one["waits"] for one in blame), sum(lock["contended"] for lock in ledger["locks"]))
-        self.assertEqual(sum(one["wait_ns"] for one in blame), sum(lock["wait_ns"] for lock in ledger["locks"]))
+        self.assertEqual(sum(one["waits"] for one in blame), sum(lock["contended"] for lock in profile["locks"]))
+        self.assertEqual(sum(one["wait_ns"] for one in blame), sum(lock["wait_ns"] for lock in profile["locks"]))
         self.assertEqual([one["wait_ns"] for one in blame], sorted((one["wait_ns"] for one in blame), reverse=True))
         for one in blame:
             self.assertRegex(one["waiter"], r"^\w+\+0x[0-9a-f]+ \(0x[0-9a-f]+\)$")
             self.assertRegex(one["holder"], r"^\w+\+0x[0-9a-f]+ \(0x[0-9a-f]+\)$")
 
     def test_is_kept_when_asked_for_only(self):
-        _, ledger = self.of(2)
-        self.assertIsNone(ledger)
+        _, profile = self.of(2)
+        self.assertIsNone(profile)
 
 
 if __name__ == "__main__":

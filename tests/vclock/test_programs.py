@@ -1,4 +1,4 @@
-"""Random programs on the plugin and on the model: every order point, every value read, every counter of the report is equal. And
+"""Random programs on the plugin and on the model: every sync point, every value read, every counter of the report is equal. And
 the corners of the rules one by one, in programs that are written down."""
 # SPDX-License-Identifier: BSD-3-Clause
 import sys
@@ -287,7 +287,7 @@ class Random(ProgramsCase):
         def show(entry):
             place = max((a for a in names if a <= entry[3]), default=None)
             return f"{entry[0]:>10} hart {entry[1]} {entry[2]} {names.get(place)}"
-        lines = [f"order point {at}, program {program} of hart {hart}:"]
+        lines = [f"sync point {at}, program {program} of hart {hart}:"]
         for title, order in (("plugin", trace), ("model", expected)):
             lines += [title] + [show(e) for e in order[max(0, at - 8):at + 3]]
         self.fail("\n".join(lines))
@@ -299,7 +299,7 @@ class Random(ProgramsCase):
             with self.subTest(harts=harts, costs=costs, mhz=mhz, seed=seed):
                 orders += self.compare(harts, costs, mhz, count, seed)
                 total += count
-        print(f"{total} programs, {orders} order points equal, {time.monotonic() - begin:.0f} s", file=sys.stderr)
+        print(f"{total} programs, {orders} sync points equal, {time.monotonic() - begin:.0f} s", file=sys.stderr)
 
 
 MATRIX = (

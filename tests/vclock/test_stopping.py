@@ -31,7 +31,7 @@ class Deadlock(ProbeCase):
         for harts in (2, 4):
             with self.probe("spinlock", harts, options=["spin-limit=1000000"]) as m:
                 self.assertEqual(m.run(), 3)
-                self.assertRegex(m.output, r"hart 0: \w+, lock zone\[2\], last order point at")
+                self.assertRegex(m.output, r"hart 0: \w+, lock zone\[2\], last sync point at")
                 self.assertRegex(m.output, r"hart 1: \w+, lock zone\[1\]")
 
     def test_waiting_for_halted_harts(self):

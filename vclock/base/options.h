@@ -43,7 +43,7 @@ struct vc_options {
 	const char *nand;     /* file of ivshmem #1, whose bulk work the plugin then can do */
 	const char *elf;      /* image, for names in dumps and reports */
 	const char *report;   /* JSON result file */
-	const char *trace;    /* text file with every order point that the hash covers, to find where two runs part */
+	const char *trace;    /* text file with every sync point that the hash covers, to find where two runs part */
 	const char *timeline; /* timeline.h */
 	const char *profile;  /* text file with how often each segment of code ran outside freezes */
 	uint64_t mhz;         /* frequency of every hart's clock */
@@ -64,13 +64,13 @@ struct vc_options {
 	int pin;                 /* host core of the vCPU threads, VC_PIN_OFF or VC_PIN_AUTO */
 	unsigned switch_by;      /* enum vc_switch: how hands are over given; auto: in user space where the machine can */
 	bool count_each;         /* count instruction by instruction (slower, exact across traps and MMIO) */
-	bool locks;              /* ledger.h */
+	bool locks;              /* lock_profile.h */
 	bool native;             /* native.h */
-	uint64_t hold;           /* hint.h; thousandths, 1000: as it is */
+	uint64_t hold;           /* hypercall.h; thousandths, 1000: as it is */
 	uint64_t hold_class;     /* of locks; VC_ANY_CLASS: all */
 	uint64_t transfer;       /* cost/line.h; thousandths, 1000: as it is */
 	uint64_t transfer_class; /* of locks; VC_ANY_CLASS: all */
-	uint64_t pace;           /* hint.h; thousandths, 1000: as it is … */
+	uint64_t pace;           /* hypercall.h; thousandths, 1000: as it is … */
 	uint64_t pace_harts;     /* … of these harts, a bit each */
 	bool race_check;
 	struct vc_jitter_option jitter; /* schedule/jitter.h */

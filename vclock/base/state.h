@@ -22,13 +22,13 @@ enum { VC_HART_BITS = 6, VC_MAX_HARTS = 1 << VC_HART_BITS };
 
 enum vc_hart_state {
 	VC_OFF,     /* has not reached its first instruction */
-	VC_READY,   /* blocked at an order point until its key is the smallest */
+	VC_READY,   /* blocked at a sync point until its key is the smallest */
 	VC_RUN,     /* holds the token */
 	VC_LOOKING, /* blocked until its key is the smallest; ready() then decides between running and parking */
 	VC_PARKED,  /* blocked until a reservation breaks, a wake comes or a deadline passes */
-	VC_WFI,     /* halted by WFI: outside the order until its next order point */
+	VC_WFI,     /* halted by WFI: outside the order until its next sync point */
 	VC_STOPPED, /* QEMU stopped the vCPU */
-	VC_LOOSE,   /* runs without the token (after stop, rescue or WFI) until its next order point */
+	VC_LOOSE,   /* runs without the token (after stop, rescue or WFI) until its next sync point */
 };
 
 enum vc_phase {
@@ -119,7 +119,7 @@ struct vc_hart {
 		uint64_t *retired; /* QEMU's inline counters: instructions; cycles of their classes (guest/cpu.h) that are not in base */
 	uint64_t base, mark;       /* clock = base + (retired[0] - mark) * insn + retired[1] while not frozen, base while frozen */
 	uint64_t skipped;          /* instructions retired inside freezes before mark: they are not counted */
-	_Atomic uint64_t limit;    /* smallest key of all other harts: below it the holder passes order points freely */
+	_Atomic uint64_t limit;    /* smallest key of all other harts: below it the holder passes sync points freely */
 	uint64_t stalled, charged,
 		waited;  /* part of the clock's cycles not spent by instructions: vc_charge, HZ_VC_CHARGE, vc_clock_raise */
 	uint32_t frozen; /* depth of HZ_VC_FREEZE */
@@ -131,7 +131,7 @@ struct vc_hart {
 	bool woke;         /* resumed from a WFI that halted it */
 	bool drained;      /* released by a drain or rescue: the wake was spurious */
 	bool glances;      /* race check: HZ_VC_LOOK, and no HZ_VC_LOOKED since */
-	bool stays;        /* HZ_VC_STAY: plain accesses are no order points */
+	bool stays;        /* HZ_VC_STAY: plain accesses are no sync points */
 	uint64_t reserved_line;
 	uint64_t reserved_address;
 	struct vc_pair pair;
@@ -169,8 +169,8 @@ struct vclock {
 	uint64_t ram_bytes;
 	void *shm; /* ivshmem #0 or NULL */
 	uint64_t order_hash, orders;
-	int last;                    /* hart of the last order point, -1: none yet */
-	uint64_t switches[VC_KINDS]; /* order points whose predecessor was another hart's */
+	int last;                    /* hart of the last sync point, -1: none yet */
+	uint64_t switches[VC_KINDS]; /* sync points whose predecessor was another hart's */
 	uint64_t parks, wakes;       /* outside freezes */
 	uint64_t hand_overs, host_waits, host_wakes, bulk_bytes, native_calls;
 	uint64_t started_host_ns;

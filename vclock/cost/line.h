@@ -29,7 +29,7 @@ void vc_line_load_reserved(struct vc_hart *h, uint64_t address);
  * their waiters ready. release: the store may go through the hart's store buffer; the line counts
  * as written when the store completes. */
 void vc_line_write(struct vc_hart *h, uint64_t address, bool release);
-/* With option turns, before an access that is an order point, once its clock is reached: returns
+/* With option turns, before an access that is a sync point, once its clock is reached: returns
  * when the transfer that it needs may begin. alone: the line must be held exclusively. */
 void vc_line_wait_turn(struct vc_hart *h, enum vc_kind kind, uint64_t address, bool alone);
 void vc_line_count_park(const struct vc_hart *h);
@@ -70,7 +70,7 @@ bool vc_pair_close(struct vc_hart *h);
  * that hits. The store waits in the buffer for its line, behind earlier releases, while the hart
  * continues.
  *
- * Among order points, only those that release and read nothing use it: AMO with rl, without aq,
+ * Among sync points, only those that release and read nothing use it: AMO with rl, without aq,
  * whose result is discarded. Every other synchronising access of the hart waits until its buffer is
  * empty (RISC-V's aq and rl are RCsc: a later acquire does not pass them). */
 

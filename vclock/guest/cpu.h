@@ -13,7 +13,7 @@
 enum vc_class { VC_NO_CLASS, VC_LOAD, VC_STORE, VC_MUL, VC_DIV, VC_BRANCH, VC_CSR };
 
 /* Class and extra cost of an instruction word; the upper half of a compressed one is 0.
- * Synchronisation instructions and hints have no class. */
+ * Synchronisation instructions and hypercalls have no class. */
 enum vc_class vc_class_of(uint32_t word);
 uint64_t vc_class_cost(uint32_t word);
 /* True for a conditional branch to a lower address. */

@@ -1,4 +1,4 @@
-/* The guest's memory as the plugin sees it: RAM with the slots of the hints, and the files behind both ivshmem devices. */
+/* The guest's memory as the plugin sees it: RAM with the slots of the hypercalls, and the files behind both ivshmem devices. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_GUEST_MEMORY_H
 #define VCLOCK_GUEST_MEMORY_H

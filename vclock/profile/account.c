@@ -7,19 +7,19 @@
 #include <string.h>
 
 #include "guest/symbol.h"
-#include "ledger.h"
+#include "lock_profile.h"
 #include "schedule/clock.h"
 
 /* Totals since the run began; an account reports differences. */
 struct totals {
 	uint64_t clock; /* in cycles, as all members except instructions */
 	struct vc_stage_counts work;
-	uint64_t stalled, charged, waited, spin[VC_LEDGER_CLASSES];
+	uint64_t stalled, charged, waited, spin[VC_LOCK_CLASSES];
 };
 static struct account {
 	struct vc_stage_counts *counts; /* QEMU's inline counters */
 	struct vc_stage_counts outside; /* … at the begin of the freeze */
-	uint64_t spin[VC_LEDGER_CLASSES];
+	uint64_t spin[VC_LOCK_CLASSES];
 	struct totals asked, begun, shown;
 } accounts[VC_MAX_HARTS];
 
@@ -58,7 +58,7 @@ static void end_spin(struct vc_hart *h)
 {
 	struct account *a = &accounts[h->index];
 
-	a->spin[HZ_VC_LOCK_CLASS(h->slot->arg1) % VC_LEDGER_CLASSES] += vc_clock(h) - a->asked.clock;
+	a->spin[HZ_VC_LOCK_CLASS(h->slot->arg1) % VC_LOCK_CLASSES] += vc_clock(h) - a->asked.clock;
 	a->outside = a->asked.work;
 	h->stalled = a->asked.stalled;
 	h->charged = a->asked.charged;
@@ -105,7 +105,7 @@ static uint64_t write_spin(FILE *out, const struct totals *from, const struct to
 	uint64_t sum = 0;
 
 	fprintf(out, ", \"spin\": {");
-	for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++) {
+	for (unsigned c = 0; c < VC_LOCK_CLASSES; c++) {
 		if (to->spin[c] == from->spin[c])
 			continue;
 		sum += write_part(out, comma, vc_lock_class_name(c), to->spin[c] - from->spin[c]);

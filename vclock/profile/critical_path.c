@@ -13,7 +13,7 @@
 #include "guest/memory.h"
 #include "guest/symbol.h"
 #include "histogram.h"
-#include "ledger.h"
+#include "lock_profile.h"
 #include "schedule/clock.h"
 #include "vclock_abi.h"
 

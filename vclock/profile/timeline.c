@@ -49,7 +49,7 @@ static void begin_anew(void)
 	timeline.count = timeline.left_out = 0;
 }
 
-/* The firmware writes the lock that it waits for to its slot, in a freeze that a hint follows. */
+/* The firmware writes the lock that it waits for to its slot, in a freeze that a hypercall follows. */
 static void look_for_wait(struct vc_hart *h, uint64_t now_ns)
 {
 	uint64_t lock = h->slot->waiting_for;

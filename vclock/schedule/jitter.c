@@ -1,4 +1,4 @@
-/* Random charges at order points. */
+/* Random charges at sync points. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "jitter.h"
 
@@ -31,7 +31,7 @@ static uint64_t divided(struct vc_hart *h, unsigned __int128 numerator, uint64_t
 	return (uint64_t)(numerator / denominator) + (draw(h) % denominator < numerator % denominator);
 }
 
-static bool is_order_point(enum vc_kind kind)
+static bool is_sync_point(enum vc_kind kind)
 {
 	switch (kind) {
 	case VC_AMO:
@@ -53,7 +53,7 @@ void vc_jitter(struct vc_hart *h, enum vc_kind kind)
 	uint64_t counted = vc_counted(h), bits, extra;
 	unsigned __int128 cycles;
 
-	if (h->frozen || !is_order_point(kind) || !vc_holds(h) || vc.ended)
+	if (h->frozen || !is_sync_point(kind) || !vc_holds(h) || vc.ended)
 		return;
 	cycles = (unsigned __int128)(counted - h->jittered) * vc.options.cost.insn;
 	h->jittered = counted;

@@ -1,4 +1,4 @@
-/* Granting the token: the gate at the start, order points, parking, and letting harts go when QEMU stops. */
+/* Granting the token: the gate at the start, sync points, parking, and letting harts go when QEMU stops. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "token.h"
@@ -69,7 +69,7 @@ static struct vc_hart *give(struct vc_hart *h, uint64_t limit)
 }
 
 /* While draining, any blocked hart will do; limit 0 sends the holder through vc_order_wait at its
- * next order point. */
+ * next sync point. */
 static struct vc_hart *grant_draining(void)
 {
 	for (unsigned i = 0; i < vc.harts; i++)
@@ -188,7 +188,7 @@ void vc_gate(struct vc_hart *h)
 		vc_carrier_switch(h, first);
 }
 
-/* An order point that does not pass at once: blocked is VC_READY or VC_LOOKING. */
+/* A sync point that does not pass at once: blocked is VC_READY or VC_LOOKING. */
 static void wait_turn(struct vc_hart *h, enum vc_kind kind, enum vc_hart_state blocked)
 {
 	pthread_mutex_lock(&vc.lock);
@@ -281,7 +281,7 @@ void vc_rescue(void)
 	pthread_mutex_unlock(&vc.lock);
 }
 
-/* The holder, if any, passes its next order points freely; the others follow as vCPUs come to rest. */
+/* The holder, if any, passes its next sync points freely; the others follow as vCPUs come to rest. */
 static struct vc_hart *begin_drain(void)
 {
 	vc.phase = VC_DRAINING;
@@ -356,7 +356,7 @@ void vc_abort_locked(const char *end, int exit_code)
 	kill(getpid(), SIGTERM); /* QEMU's orderly shutdown: cleans up sockets, terminals and pid files */
 }
 
-/* The trace of order points: clock, hart, instruction, pc; one line each. */
+/* The trace of sync points: clock, hart, instruction, pc; one line each. */
 
 static FILE *trace;
 

@@ -1,4 +1,4 @@
-/* The token: selects the hart that may run. At order points, guest code runs only in the hart with
+/* The token: selects the hart that may run. At sync points, guest code runs only in the hart with
  * the smallest key (clock, then index). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_SCHEDULE_TOKEN_H
@@ -6,7 +6,7 @@
 
 #include "clock.h"
 
-/* The order of the run: a hash over every order point, and an optional trace. */
+/* The order of the run: a hash over every sync point, and an optional trace. */
 
 /* False with a sentence on stderr if the trace file cannot be created. */
 bool vc_order_start(void);
@@ -46,7 +46,7 @@ void vc_order_wait(struct vc_hart *h, enum vc_kind kind);
  * both. The caller holds the token (else it returns at once). */
 void vc_park(struct vc_hart *h, uint64_t deadline, enum vc_kind kind);
 /* Blocks until the key is the smallest and h->ready(h) returns true; on false, parks until a
- * reservation breaks or until h->deadline. Equivalent to an order point, ready() and vc_park, but a
+ * reservation breaks or until h->deadline. Equivalent to a sync point, ready() and vc_park, but a
  * poll that finds nothing costs no switch. */
 void vc_look(struct vc_hart *h, enum vc_kind kind);
 /* The holder makes a parked hart ready at time `cycles`; no effect on other states. */
@@ -79,7 +79,7 @@ static inline void vc_come_first(struct vc_hart *h, enum vc_kind kind)
 		vc_order_wait(h, kind);
 }
 
-/* Order point. */
+/* Sync point. */
 static inline void vc_order(struct vc_hart *h, enum vc_kind kind)
 {
 	vc_come_first(h, kind);

@@ -160,7 +160,7 @@ void vc_dump_harts(const char *title)
 		if (h->state == VC_PARKED)
 			dump_parked(h);
 		else
-			vc_say("  hart %u: %s%s, last order point at %s", i, states[h->state],
+			vc_say("  hart %u: %s%s, last sync point at %s", i, states[h->state],
 			       lock_name(h->slot->waiting_for, lock, sizeof(lock)), vc_symbol(h->wait_pc, pc, sizeof(pc)));
 	}
 }

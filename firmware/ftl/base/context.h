@@ -57,7 +57,7 @@ struct ftl {
 	uint32_t zone_count;       /* the namespace's */
 	uint32_t all_zones;        /* the namespace's zones, then the backing zones */
 	uint8_t *zero_sector;
-	lt_word homing;           /* zones with data that a power-fail dump left in SLC, not yet moved to their final place */
+	lt_word dumped_zones;     /* zones with data that a power-loss dump left in SLC, not yet moved to their final place */
 	lt_word losses;           /* failed zones that lost acknowledged data, not yet reported by a Flush */
 	uint64_t mount_sequence;  /* highest one found at mount */
 	struct ftl_damage damage; /* found at mount */
@@ -77,7 +77,7 @@ struct ftl {
 	struct l2p *l2p;
 	struct superpage_pool *buffers; /* write buffers */
 	struct sector_pool *space;      /* memory shared by the buffers; NULL: each has a superpage of its own */
-	struct keeper *keeper;          /* NULL: nothing outlasts a loss of power */
+	struct dump *dump;              /* NULL: nothing outlasts a loss of power */
 	struct zone *zones;
 	struct zone_budget *budget;
 	struct zone_changes *changes;
@@ -89,7 +89,7 @@ struct ftl {
 	struct conventional *conventional;
 	struct trim_saver *trim_saver;
 	struct data_cache *data_cache; /* NULL: none */
-	struct rest *rest;
+	struct clean_mark *clean_mark;
 
 	LT_OWN_LINE lt_word sequence; /* next OOB sequence number; each write changes it, and all harts read what is above */
 };

@@ -39,14 +39,14 @@ static inline void waiter_push(struct waiter_queue *queue, struct waiter *waiter
 	queue->tail = waiter;
 }
 
-/* The same for a logical lock of the ledger, until the zone is popped. */
+/* The same for a logical lock of the lock profile, until the zone is popped. */
 static inline void waiter_ask(struct waiter_queue *queue, struct waiter *waiter, enum hz_logical_lock what, uint32_t index)
 {
 	lt_logical_wait(what, index, waiter);
 	waiter_push(queue, waiter);
 }
 
-/* NULL: empty queue. Ends the wait in the ledger. */
+/* NULL: empty queue. Ends the wait in the lock profile. */
 static inline struct waiter *waiter_pop(struct waiter_queue *queue)
 {
 	struct waiter *waiter = queue->head;

@@ -1,7 +1,7 @@
 /* A zone, of the host or below conventional zones. Its sectors are written in order; by offset in sectors they are:
  *
  *     0 … placed   in the superblock (and, beyond it, in the patch: an SLC superblock; a backing zone may have nothing else), durable
- *       … staged   in SLC, durable (staged > placed only for the unit being filled, or after a power-fail dump)
+ *       … staged   in SLC, durable (staged > placed only for the unit being filled, or after a power-loss dump)
  *       … guarded  in write-buffer memory kept alive by capacitors, durable
  *       … landed   in the write buffer, which holds [resident, landed)
  *       … wp       accepted, data still with the host; nothing in a backing zone
@@ -129,7 +129,7 @@ struct zone {
 	uint32_t landed_slot;        /* buffer slot of sector `landed` */
 	uint32_t flush_to;           /* a request waits until [0, flush_to) is durable */
 	uint32_t guarded;            /* [0, guarded) is on flash, or in buffer memory kept alive by capacitors (buffer/memory.h) */
-	uint32_t home;               /* a loss of power brought [placed, home) to SLC: it must be brought to its place; 0: nothing */
+	uint32_t dumped;             /* a loss of power brought [placed, dumped) to SLC: it must be brought to its place; 0: nothing */
 	uint32_t program_to;         /* … program buffered units of [0, program_to) as soon as they are complete */
 	bool idle_flush;             /* … no request waits, but the buffer was idle */
 	struct write_buffer *buffer; /* bound, or NULL */
@@ -166,11 +166,11 @@ struct zone {
 static inline struct zone *zone_at(const struct ftl *ftl, uint64_t lba) { return &ftl->zones[zone_number(ftl, lba)]; }
 
 /* Lock held. Nothing is on its way to its place any more, or it need not be. */
-static inline void zone_came_home(struct zone *zone)
+static inline void zone_dump_is_placed(struct zone *zone)
 {
-	if (zone->home)
-		lt_add(&zone->ftl->homing, (uint64_t)-1);
-	zone->home = 0;
+	if (zone->dumped)
+		lt_add(&zone->ftl->dumped_zones, (uint64_t)-1);
+	zone->dumped = 0;
 }
 
 static inline bool zone_is_backing(const struct zone *zone) { return zone->places; }

@@ -110,10 +110,10 @@ bool parity_closed(struct ftl_worker *self, struct zone *zone);
 struct zone;
 
 /* After buffers and SLC log. */
-void keep_init(struct ftl *ftl, struct arena *arena);
+void dump_init(struct ftl *ftl, struct arena *arena);
 /* Mount after a killed run: program sectors [at, at + count) of the zone, at most one program of the SLC log, from these places of the
  * memory kept alive by capacitors (nand.h, kept), as they would have been at the power cut, in zero time. Returns their address;
  * PPA_NONE: no room. */
-ppa_t keep_belated(struct ftl *ftl, const struct zone *zone, uint32_t at, uint32_t count, const uint32_t *place);
+ppa_t dump_belated(struct ftl *ftl, const struct zone *zone, uint32_t at, uint32_t count, const uint32_t *place);
 
 #endif

@@ -185,7 +185,7 @@ struct superpage_pool {
 	struct poll *poll;                     /* of each zone; handover: polled */
 	uint64_t reread_ns;                    /* of a flush unit, out of registers */
 	binding_fn *choose;                    /* the policy */
-	uint32_t *home;                        /* zone → zone modulo count */
+	uint32_t *modulo;                      /* zone → zone modulo count */
 	uint32_t of_frontier[PLACE_FRONTIERS]; /* write frontier → buffer */
 };
 

@@ -7,13 +7,13 @@
 #include "buffer/buffer_internal.h"
 #include "buffer/staged.h"
 #include "device_config.h"
-#include "keep_size.h"
+#include "dump_size.h"
 #include "logical_locks.h"
 #include "lt/arena.h"
 #include "lt/lock.h"
 #include "lt/logical.h"
 #include "slc/slc.h"
-#include "tsu/tsu_keep.h"
+#include "tsu/tsu_dump.h"
 
 /* Memory shared by all write buffers: lent to landing sectors, given back when they are on flash or dropped. */
 
@@ -60,7 +60,7 @@ static enum space_account guard_before(struct sector_pool *pool, struct zone *zo
 	struct buffer_space *buffer = &zone->buffer->space;
 	uint32_t before = buffer->lent[SPACE_VOLATILE], room = account_room(pool, buffer, SPACE_GUARDED);
 
-	if (!slc_keeps(zone->ftl) || pool->closed || (before && room <= before))
+	if (!slc_takes_dump(zone->ftl) || pool->closed || (before && room <= before))
 		return SPACE_VOLATILE;
 	if (before) {
 		charge(pool, buffer, SPACE_VOLATILE, -(int32_t)before);
@@ -319,10 +319,10 @@ static void slots_init(struct ftl *ftl, struct arena *arena, uint32_t stride)
 void space_init(struct ftl *ftl, struct arena *arena, uint32_t buffers)
 {
 	struct sector_pool *pool = arena_alloc(arena, 1, sizeof(*pool), "sector pool");
-	uint32_t guarded = hz_keep_sectors(ftl->cfg, &ftl->shape), bytes = hz_sector_memory(ftl->cfg);
+	uint32_t guarded = hz_dump_sectors(ftl->cfg, &ftl->shape), bytes = hz_sector_memory(ftl->cfg);
 
 	ftl->space = pool;
-	pool->media = tsu_keep_media(ftl->tsu);
+	pool->media = tsu_dump_media(ftl->tsu);
 	lt_lock_init(&pool->lock, HZ_LC_BUFFER, 1);
 	pool->total = (uint32_t)(ftl->cfg->buffer_pool_bytes / HZ_SECTOR_BYTES);
 	pool->memory = arena_alloc_data(arena, pool->total, bytes, "data of the sector pool");
@@ -471,32 +471,31 @@ struct slot_store {
 	struct slot_list list;
 };
 
-static uint32_t shard_of(const struct slot_store *store, uint32_t home) { return store->shards == 1 ? 0 : home; }
+static uint32_t shard_of(const struct slot_store *store, uint32_t worker) { return store->shards == 1 ? 0 : worker; }
 
-static uint32_t store_take(struct slot_store *store, uint32_t home, uint8_t **memory, uint32_t wanted)
+static uint32_t store_take(struct slot_store *store, uint32_t worker, uint8_t **memory, uint32_t wanted)
 {
-	uint32_t taken = 0;
+	uint32_t taken = 0, shard = shard_of(store, worker);
 
 	if (!store->shards)
 		return list_take(&store->list, memory, wanted);
-	home = shard_of(store, home);
 	for (uint32_t i = 0; i < store->shards && taken < wanted; i++) {
-		taken += shard_take(&store->shard[home], &memory[taken], wanted - taken);
-		home = home + 1 == store->shards ? 0 : home + 1;
+		taken += shard_take(&store->shard[shard], &memory[taken], wanted - taken);
+		shard = shard + 1 == store->shards ? 0 : shard + 1;
 	}
 	return taken;
 }
 
-uint32_t slots_take(struct slot_store *store, struct slot_stash *stash, uint32_t home, uint8_t **memory, uint32_t wanted)
+uint32_t slots_take(struct slot_store *store, struct slot_stash *stash, uint32_t worker, uint8_t **memory, uint32_t wanted)
 {
 	uint32_t taken = 0;
 
 	while (taken < wanted && stash->count)
 		memory[taken++] = stash->slot[--stash->count];
-	return taken < wanted ? taken + store_take(store, home, &memory[taken], wanted - taken) : taken;
+	return taken < wanted ? taken + store_take(store, worker, &memory[taken], wanted - taken) : taken;
 }
 
-void slots_put(struct slot_store *store, struct slot_stash *stash, uint32_t home, uint8_t *const *memory, uint32_t count)
+void slots_put(struct slot_store *store, struct slot_stash *stash, uint32_t worker, uint8_t *const *memory, uint32_t count)
 {
 	uint32_t kept = 0;
 
@@ -505,7 +504,7 @@ void slots_put(struct slot_store *store, struct slot_stash *stash, uint32_t home
 	if (kept == count)
 		return;
 	if (store->shards)
-		shard_put(&store->shard[shard_of(store, home)], &memory[kept], count - kept);
+		shard_put(&store->shard[shard_of(store, worker)], &memory[kept], count - kept);
 	else
 		list_put(&store->list, &memory[kept], count - kept);
 }

@@ -30,10 +30,10 @@ struct slot_store *slots_make(struct arena *arena, uint32_t kind, uint8_t *memor
 /* A stash with `sure` slots from the store, which must have them. Before the harts run. */
 void slots_stash(struct arena *arena, struct slot_store *store, struct slot_stash *stash, uint32_t sure);
 
-/* At most `wanted` slots into memory[], those of the stash first; returns how many. home: the caller's worker. Any hart, stash's lock held. */
-uint32_t slots_take(struct slot_store *store, struct slot_stash *stash, uint32_t home, uint8_t **memory, uint32_t wanted);
+/* At most `wanted` slots into memory[], those of the stash first; returns how many. worker: the caller's. Any hart, stash's lock held. */
+uint32_t slots_take(struct slot_store *store, struct slot_stash *stash, uint32_t worker, uint8_t **memory, uint32_t wanted);
 /* They come back: to the stash until it is full, then to the store. At most SLOTS_PIECE. */
-void slots_put(struct slot_store *store, struct slot_stash *stash, uint32_t home, uint8_t *const *memory, uint32_t count);
+void slots_put(struct slot_store *store, struct slot_stash *stash, uint32_t worker, uint8_t *const *memory, uint32_t count);
 enum { SLOTS_PIECE = 64 };
 
 /* Harts idle: how many slots the store holds. */

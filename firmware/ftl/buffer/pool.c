@@ -17,7 +17,7 @@ void buffers_kick(struct ftl_worker *self)
 
 /* Binding policies. */
 
-static uint32_t choose_modulo(const struct superpage_pool *pool, const struct zone *zone) { return pool->home[zone->index]; }
+static uint32_t choose_modulo(const struct superpage_pool *pool, const struct zone *zone) { return pool->modulo[zone->index]; }
 
 static uint32_t choose_free_or(const struct superpage_pool *pool, bool (*better)(struct bank *, struct bank *))
 {
@@ -186,9 +186,9 @@ static void homes_init(struct ftl *ftl, struct arena *arena)
 {
 	struct superpage_pool *pool = ftl->buffers;
 
-	pool->home = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "home buffers");
+	pool->modulo = arena_alloc(arena, ftl->zone_count, sizeof(uint32_t), "zone buffers");
 	for (uint32_t i = 0; i < ftl->zone_count; i++)
-		pool->home[i] = i % pool->shared;
+		pool->modulo[i] = i % pool->shared;
 	for (uint32_t i = 0; i < PLACE_FRONTIERS && pool->count > pool->shared; i++)
 		pool->of_frontier[i] = pool->shared + i % (pool->count - pool->shared);
 }

@@ -207,7 +207,7 @@ static HZ_FROZEN __attribute__((noinline)) void copy_sectors(struct zone *zone, 
 						     .kind = HZ_OOB_DATA,
 						     .flags = req->op == FTL_WRITE_UNCORRECTABLE ? HZ_OOB_MARKED : 0 };
 	}
-	if (zone->ftl->keeper)
+	if (zone->ftl->dump)
 		space_note(zone, sectors);
 }
 
@@ -350,7 +350,7 @@ static uint32_t most_ahead(const struct zone *zone)
 static bool is_due(const struct zone *zone, const struct flush_unit *unit)
 {
 	return zone->ftl->flush_at_once || zone_is_backing(zone) || unit->start < zone->flush_to || unit->start < zone->program_to ||
-	       unit->start < zone->home || lt_load(&zone->buffer->bank->waiting);
+	       unit->start < zone->dumped || lt_load(&zone->buffer->bank->waiting);
 }
 
 static bool needs_fold(const struct zone *zone, const struct flush_unit *unit)
@@ -426,8 +426,8 @@ static void place_units(struct ftl_worker *self, struct zone *zone)
 		buffer->oldest = buffer->oldest + 1 == units ? 0 : buffer->oldest + 1;
 		self->counters.buffer_flushes_full++;
 	}
-	if (zone->placed >= zone->home)
-		zone_came_home(zone);
+	if (zone->placed >= zone->dumped)
+		zone_dump_is_placed(zone);
 	units_note_fill(zone);
 }
 

@@ -259,7 +259,7 @@ bool cached_discard_run(struct ftl_worker *self, struct ftl_request *req)
 	return true;
 }
 
-void cached_discard_abandon(struct ftl_worker *self, const struct ftl_request *req)
+void cached_discard_cancel(struct ftl_worker *self, const struct ftl_request *req)
 {
 	if (io_of((struct ftl_request *)req)->step != DISCARD_NEW)
 		lt_add(&self->ftl->data_cache->unmapping, (uint64_t)-1);

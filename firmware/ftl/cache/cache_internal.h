@@ -68,7 +68,7 @@ bool cached_flush_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* FTL_DEALLOCATE, FTL_WRITE_UNCORRECTABLE, and FTL_WRITE_ZEROES with FTL_FREES, also their continuation. False: it has nothing to forget, since it will be refused. */
 bool cached_discard_run(struct ftl_worker *self, struct ftl_request *req);
-/* It was abandoned on its way. */
-void cached_discard_abandon(struct ftl_worker *self, const struct ftl_request *req);
+/* It was cancelled on its way. */
+void cached_discard_cancel(struct ftl_worker *self, const struct ftl_request *req);
 
 #endif

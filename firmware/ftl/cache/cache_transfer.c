@@ -67,7 +67,7 @@ void cached_end(struct ftl_worker *self, struct ftl_request *req)
 
 	if (io->pending || io->queued)
 		return;
-	if (io_abandoned(self, req))
+	if (io_cancelled(self, req))
 		io_complete(req, NVME_ABORT_REQUESTED);
 	else if (io->done == req->sectors)
 		io_complete(req, req->status);
@@ -182,7 +182,7 @@ static void answer_piece(struct cache_transfer *t)
 	struct ftl_request *host = t->host;
 	uint64_t at_ns = clock_now_ns();
 
-	if (io_abandoned(self, host))
+	if (io_cancelled(self, host))
 		return;
 	for (uint32_t i = 0; i < t->piece.sectors; i++)
 		answer_sector(host, t->index + i, line_sector(t->line, t->piece.first + i));

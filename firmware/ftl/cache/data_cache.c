@@ -99,7 +99,7 @@ static bool discards(const struct ftl_request *req)
 static bool cached_ended(struct ftl_worker *self, struct ftl_request *req)
 {
 	if (discards(req))
-		cached_discard_abandon(self, req);
+		cached_discard_cancel(self, req);
 	cached_end(self, req);
 	return true;
 }
@@ -146,32 +146,32 @@ bool cached_run(struct ftl_worker *self, struct ftl_request *req)
 	if (!io_of(req)->cached)
 		return false;
 	io_of(req)->queued = 0;
-	taken = io_abandoned(self, req) ? cached_ended(self, req) : run_one(self, req);
+	taken = io_cancelled(self, req) ? cached_ended(self, req) : run_one(self, req);
 	transfers_wake(self);
 	return taken;
 }
 
-void cached_abandon_waiting(struct ftl_worker *self)
+void cached_cancel_waiting(struct ftl_worker *self)
 {
 	if (self->transfers)
 		io_resume_all(&self->transfers->waiting);
 }
 
-static void abandon_in_shard(struct ftl_worker *self, struct cache_shard *shard)
+static void cancel_in_shard(struct ftl_worker *self, struct cache_shard *shard)
 {
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&shard->lock, &node);
-	abandoned_take(self, &shard->waiting);
+	cancelled_take(self, &shard->waiting);
 	for (struct cache_line *line = shard->busy.oldest; line; line = line->link[BY_WORK].newer)
-		abandoned_take(self, &line->waiting);
+		cancelled_take(self, &line->waiting);
 	lt_lock_release(&shard->lock, &node);
 }
 
-void cached_abandon(struct ftl_worker *self)
+void cached_cancel(struct ftl_worker *self)
 {
 	struct data_cache *cache = self->ftl->data_cache;
 
 	for (uint32_t i = 0; cache && i < cache->shards; i++)
-		abandon_in_shard(self, &cache->shard[i]);
+		cancel_in_shard(self, &cache->shard[i]);
 }

@@ -152,7 +152,7 @@ void transfer_write_back(struct cache_transfer *t, uint8_t flags);
 void transfer_read_past(struct cache_transfer *t, struct ftl_request *host, uint32_t index, uint32_t sectors);
 /* The host's deallocation goes on without the lines, and ends. */
 void transfer_deallocate(struct cache_transfer *t, struct ftl_request *host);
-/* End a host request that has nothing under way and is parked nowhere, if it is done or abandoned. Own worker. */
+/* End a host request that has nothing under way and is parked nowhere, if it is done or cancelled. Own worker. */
 void cached_end(struct ftl_worker *self, struct ftl_request *req);
 
 /* True for requests served by the data cache: the host's, and parts of copies. Internal requests of the device and the cache's own
@@ -161,9 +161,9 @@ void cached_end(struct ftl_worker *self, struct ftl_request *req);
 /* True: the request is the cache's. False: it goes the ordinary way, from here on. */
 bool cached_run(struct ftl_worker *self, struct ftl_request *req);
 /* After a controller reset, with every worker notified: requests parked here go to their worker and end there. */
-void cached_abandon(struct ftl_worker *self);
+void cached_cancel(struct ftl_worker *self);
 /* Own worker, notified: so do requests parked for a transfer. */
-void cached_abandon_waiting(struct ftl_worker *self);
+void cached_cancel_waiting(struct ftl_worker *self);
 
 /* Whole-state check of the data cache. */
 

@@ -192,7 +192,7 @@ static inline bool placement_waits(struct conventional *conv, uint32_t frontier,
 /* No update is under way. No lock held. */
 bool placement_quiet(struct ftl *ftl);
 /* All workers know of the controller reset: end what waits for the old host. No lock held. */
-void placement_abandon(struct ftl_worker *self);
+void placement_cancel(struct ftl_worker *self);
 /* `moved` sectors, from this LBA on, have left a backing zone of the stream. No lock held. */
 void placement_moved(struct ftl *ftl, enum place_stream stream, uint64_t lba, uint32_t moved);
 /* FTL_PLACEMENT_STATUS; FTL_PLACEMENT_UPDATE, also its continuation. */

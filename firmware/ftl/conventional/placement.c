@@ -136,7 +136,7 @@ void placement_status_run(struct ftl_worker *self, struct ftl_request *req)
 
 /* Update. */
 
-void placement_abandon(struct ftl_worker *self)
+void placement_cancel(struct ftl_worker *self)
 {
 	struct conventional *conv = self->ftl->conventional;
 	struct placement *placement = conv->placement;
@@ -145,8 +145,8 @@ void placement_abandon(struct ftl_worker *self)
 	if (!placement)
 		return;
 	lt_lock_acquire(&conv->lock, &node);
-	abandoned_take(self, &placement->waiting);
-	abandoned_take(self, &placement->updater);
+	cancelled_take(self, &placement->waiting);
+	cancelled_take(self, &placement->updater);
 	lt_lock_release(&conv->lock, &node);
 }
 

@@ -150,7 +150,7 @@ static const char *check_log(struct ftl *ftl)
 	for (uint32_t i = 0; i < ftl->l2p->shards && !l2p_lost(ftl); i++)
 		if (ftl->l2p->log.taken[i])
 			return "the L2P log has taken a table page and not written it though nothing runs";
-	if (ftl->l2p->log.for_pass.head || ftl->l2p->log.waiting.head || ftl->l2p->log.at_rest.head || lt_load(&ftl->l2p->log.running))
+	if (ftl->l2p->log.for_pass.head || ftl->l2p->log.waiting.head || ftl->l2p->log.for_quiet.head || lt_load(&ftl->l2p->log.running))
 		return "somebody waits for the L2P log though nothing runs";
 	return NULL;
 }

@@ -126,7 +126,7 @@ bool l2p_log_settled(struct ftl_worker *self, struct ftl_request *req)
 	lt_lock_acquire(&log->lock, &node);
 	empty = !lt_load(&log->used) || lt_load(&log->lost);
 	if (!empty)
-		io_push(&log->at_rest, req);
+		io_push(&log->for_quiet, req);
 	lt_lock_release(&log->lock, &node);
 	if (!empty)
 		l2p_log_flush(self);
@@ -173,7 +173,7 @@ static struct waiter *log_next_waiting(struct l2p_log *log)
 static bool let_in(struct ftl_worker *self)
 {
 	struct l2p_log *log = &self->ftl->l2p->log;
-	struct io_queue at_rest, for_room, for_pass;
+	struct io_queue for_quiet, for_room, for_pass;
 	struct lt_lock_node node;
 	struct waiter *waiter;
 	bool waits;
@@ -186,14 +186,14 @@ static bool let_in(struct ftl_worker *self)
 			zone_kick(self, waiter->zone);
 	} while (waiter);
 	lt_lock_acquire(&log->lock, &node);
-	at_rest = log_take(&log->at_rest, !lt_load(&log->used) || lt_load(&log->lost));
+	for_quiet = log_take(&log->for_quiet, !lt_load(&log->used) || lt_load(&log->lost));
 	for_room = log_take(&log->for_room, has_room(log) || lt_load(&log->lost));
 	for_pass = log_take(&log->for_pass, true);
-	waits = log->waiting.head || log->at_rest.head || log->for_room.head;
+	waits = log->waiting.head || log->for_quiet.head || log->for_room.head;
 	lt_lock_release(&log->lock, &node);
 	io_resume_all(&for_room);
 	io_resume_all(&for_pass);
-	io_resume_all(&at_rest);
+	io_resume_all(&for_quiet);
 	return waits;
 }
 

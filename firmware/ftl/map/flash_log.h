@@ -109,9 +109,9 @@ struct l2p_log {
 	uint32_t capacity, threshold; /* entries; a pass begins at the threshold */
 	struct lt_lock lock;
 	struct waiter_queue waiting;
-	struct io_queue for_room; /* deallocations */
-	struct io_queue at_rest;  /* flushes waiting for an empty log */
-	struct io_queue for_pass; /* requests for a lost page */
+	struct io_queue for_room;  /* deallocations */
+	struct io_queue for_quiet; /* flushes waiting for an empty log */
+	struct io_queue for_pass;  /* requests for a lost page */
 	/* of the worker running the pass */
 	struct ftl_worker *worker;
 	struct lt_event event;

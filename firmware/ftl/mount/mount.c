@@ -10,9 +10,9 @@
 #include "map/l2p.h"
 #include "mount/mount_internal.h"
 #include "slc/slc.h"
-#include "tsu/tsu_keep.h"
+#include "tsu/tsu_dump.h"
 #include "tsu/tsu_mount.h"
-#include "tsu/tsu_rest.h"
+#include "tsu/tsu_image.h"
 #include "zone/tables.h"
 #include "zone/zone.h"
 
@@ -38,11 +38,11 @@ static const char *sort_superblocks(struct mount *mount)
 
 /* --- the rest --- */
 
-/* The map's pages were brought up to date before the device came to rest, and they are all there. */
+/* The map's pages were brought up to date before the device was shut down, and they are all there. */
 static bool map_complete(const struct mount *mount, uint64_t since)
 {
 	const struct ftl *ftl = mount->ftl;
-	bool complete = mount->at_rest;
+	bool complete = mount->clean;
 
 	for (uint32_t z = ftl->zone_count; z < ftl->all_zones; z++)
 		complete = complete && since >= ftl->table->record[z].data_before;
@@ -104,14 +104,14 @@ static const char *mend_table(struct mount *mount)
 }
 
 /* Data kept by capacitors are on flash. */
-static const char *bring_home(struct mount *mount)
+static const char *place_dump(struct mount *mount)
 {
-	struct nand *media = tsu_keep_media(mount->ftl->tsu);
+	struct nand *media = tsu_dump_media(mount->ftl->tsu);
 
 	clock_freeze();
 	media->ops->keep_nothing(media);
 	clock_thaw();
-	zones_bring_home(mount->ftl, mount->arena);
+	zones_place_dump(mount->ftl, mount->arena);
 	return NULL;
 }
 
@@ -124,11 +124,11 @@ static const char *replay_map(struct mount *mount)
 static const char *(*const steps[HZ_MOUNT_STEPS])(struct mount *mount) = {
 	[HZ_MOUNT_SLC_LOG] = mount_find_tables, [HZ_MOUNT_ZONE_RECORDS] = mount_load_records,
 	[HZ_MOUNT_MAP_LOG] = replay_map,        [HZ_MOUNT_HEADS] = mount_look_at_superblocks,
-	[HZ_MOUNT_REACH] = mount_find_reach,    [HZ_MOUNT_AT_REST] = mount_take_superblocks,
+	[HZ_MOUNT_REACH] = mount_find_reach,    [HZ_MOUNT_CLEAN] = mount_take_superblocks,
 	[HZ_MOUNT_SORT] = sort_superblocks,     [HZ_MOUNT_STAGED] = mount_find_staged,
 	[HZ_MOUNT_MAP] = mount_settle_zones,    [HZ_MOUNT_CONVENTIONAL] = find_places,
 	[HZ_MOUNT_SLC_HEADS] = open_slc,        [HZ_MOUNT_MEND] = mend_table,
-	[HZ_MOUNT_AGE] = mount_note_due,        [HZ_MOUNT_BRING_HOME] = bring_home,
+	[HZ_MOUNT_AGE] = mount_note_due,        [HZ_MOUNT_BRING_HOME] = place_dump,
 };
 
 /* A step's reads depend on earlier findings, so it ends with its last read. */
@@ -154,7 +154,7 @@ const char *mount_run(struct ftl *ftl, struct arena *arena)
 	struct mount mount = {
 		.ftl = ftl,
 		.arena = arena,
-		.at_rest = tsu_rest(ftl->tsu).at_rest,
+		.clean = tsu_clean_mark(ftl->tsu).clean,
 		.oob = arena_borrow(arena, records, sizeof(struct hz_oob), "mount OOB"),
 		.rows = arena_borrow(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),
 		.done = arena_borrow(arena, ftl->shape.planes, sizeof(uint32_t), "mount rows"),

@@ -97,7 +97,7 @@ const char *mount_take_superblocks(struct mount *mount)
 	struct ftl *ftl = mount->ftl;
 	bool any = false;
 
-	if (!mount->at_rest)
+	if (!mount->clean)
 		return NULL;
 	for (uint32_t z = 0; z < ftl->all_zones; z++)
 		if (!mount->doubted[z] && !record_true(mount, &ftl->zones[z]))

@@ -28,7 +28,7 @@ struct claim {
 struct mount {
 	struct ftl *ftl;
 	struct arena *arena;
-	bool at_rest;              /* nothing was programmed or erased since all zones were recorded */
+	bool clean;                /* nothing was programmed or erased since all zones were recorded */
 	struct hz_oob *oob;        /* one unit */
 	uint32_t planes;           /* of the present superblock */
 	uint32_t *rows, *done;     /* by column of it, those of its parity last: units programmed in its block; … with ended programs */

@@ -7,7 +7,7 @@
 #include "map/l2p.h"
 #include "lt/arena.h"
 #include "slc/slc.h"
-#include "tsu/tsu_keep.h"
+#include "tsu/tsu_dump.h"
 #include "tsu/tsu_mount.h"
 #include "zone/zone.h"
 #include "zone/zrwa.h"
@@ -59,7 +59,7 @@ static bool note_staged(struct mount *mount, const struct hz_oob *oob, ppa_t ppa
 		return false;
 	if (mount->beyond[index] <= offset)
 		mount->beyond[index] = offset + 1;
-	if (offset - zone->placed >= ftl->ring_sectors || (mount->at_rest && offset >= record->wp))
+	if (offset - zone->placed >= ftl->ring_sectors || (mount->clean && offset >= record->wp))
 		return false;
 	if (!staged_list(&mount->lists, zone))
 		return true;
@@ -122,16 +122,16 @@ static bool goes_on(const struct mount *mount, const struct zone *zone)
 static void find_kept(struct mount *mount)
 {
 	struct ftl *ftl = mount->ftl;
-	struct nand *media = tsu_keep_media(ftl->tsu);
+	struct nand *media = tsu_dump_media(ftl->tsu);
 
-	if (!ftl->keeper)
+	if (!ftl->dump)
 		return;
 	mount->kept_first = arena_borrow_raw(mount->arena, ftl->all_zones, sizeof(uint32_t), "kept sectors");
 	mount->kept_next = arena_borrow_raw(mount->arena, media->kept_places, sizeof(uint32_t), "kept sectors");
 	mount->kept_at = arena_borrow_raw(mount->arena, ftl->ring_sectors, sizeof(uint32_t), "kept sectors");
 	clock_freeze();
 	memset(mount->kept_first, 0xff, ftl->all_zones * sizeof(uint32_t));
-	for (uint32_t place = 0; place < media->kept_places && !mount->at_rest; place++)
+	for (uint32_t place = 0; place < media->kept_places && !mount->clean; place++)
 		list_kept(mount, media, place);
 	clock_thaw();
 }
@@ -140,7 +140,7 @@ static void find_kept(struct mount *mount)
 static void gather_kept(struct mount *mount, const struct zone *zone)
 {
 	struct ftl *ftl = mount->ftl;
-	struct nand *media = tsu_keep_media(ftl->tsu);
+	struct nand *media = tsu_dump_media(ftl->tsu);
 	struct hz_oob oob;
 
 	memset(mount->kept_at, 0xff, ftl->ring_sectors * sizeof(uint32_t));
@@ -174,7 +174,7 @@ static void bring_kept(struct mount *mount, struct zone *zone)
 		if (!count)
 			break;
 		if (ppa == PPA_NONE)
-			ppa = keep_belated(mount->ftl, zone, at, count, &mount->kept_at[at - zone->placed]);
+			ppa = dump_belated(mount->ftl, zone, at, count, &mount->kept_at[at - zone->placed]);
 		for (uint32_t i = 0; i < count; i++)
 			*staged_candidate(zone, at + i) = ppa == PPA_NONE ? PPA_NONE : ppa + i;
 		at += count;
@@ -282,11 +282,11 @@ static void note_kept(struct zone *zone, uint32_t end)
 {
 	uint32_t whole = end == zone->capacity ? end : end - end % zone->ftl->flush_sectors;
 
-	if (!zone->ftl->keeper || zone_is_backing(zone) || whole <= zone->placed ||
+	if (!zone->ftl->dump || zone_is_backing(zone) || whole <= zone->placed ||
 	    (zone->state != NVME_ZS_CLOSED && zone->state != NVME_ZS_FULL))
 		return;
-	zone->home = whole;
-	lt_add(&zone->ftl->homing, 1);
+	zone->dumped = whole;
+	lt_add(&zone->ftl->dumped_zones, 1);
 }
 
 /* Known end of the zone: copies behind a gap were acknowledged, if the gap is a lost sector and not a torn one. */
@@ -294,7 +294,7 @@ static uint32_t wp_known(struct mount *mount, const struct zone *zone)
 {
 	uint32_t recorded = mount->ftl->table->record[zone->index].wp, beyond = mount->beyond[zone->index];
 
-	return !mount->at_rest && mount->slc_lost && zone->staged_ppa && beyond > recorded ? beyond : recorded;
+	return !mount->clean && mount->slc_lost && zone->staged_ppa && beyond > recorded ? beyond : recorded;
 }
 
 static void settle_zone(struct mount *mount, struct zone *zone)
@@ -302,7 +302,7 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	struct ftl *ftl = mount->ftl;
 	uint32_t recorded, end;
 
-	if (ftl->keeper && goes_on(mount, zone) && staged_list(&mount->lists, zone))
+	if (ftl->dump && goes_on(mount, zone) && staged_list(&mount->lists, zone))
 		bring_kept(mount, zone);
 	recorded = wp_known(mount, zone);
 	end = settle_staged(mount, zone, recorded);
@@ -321,7 +321,7 @@ static void settle_zone(struct mount *mount, struct zone *zone)
 	if (zone->state == NVME_ZS_READ_ONLY || zone->state == NVME_ZS_OFFLINE)
 		l2p_unstage_run(&ftl->workers[0], zone, end, 0);
 	note_kept(zone, end);
-	if ((zone->state == NVME_ZS_CLOSED || zone->home > zone->placed) &&
+	if ((zone->state == NVME_ZS_CLOSED || zone->dumped > zone->placed) &&
 	    (mount->hole[zone->index] || (zone_in_patch(zone) ? zone->bad_patch : zone->bad_superblock)))
 		zone_become(zone, ZONE_BROKEN);
 	ftl->budget->active += !zone_is_backing(zone) && zone_is_active(zone->state);
@@ -343,7 +343,7 @@ static void settle_kept(struct mount *mount)
 {
 	struct ftl *ftl = mount->ftl;
 
-	for (uint32_t z = 0; ftl->keeper && z < ftl->zone_count; z++)
+	for (uint32_t z = 0; ftl->dump && z < ftl->zone_count; z++)
 		if (!mount->settled[z] && goes_on(mount, &ftl->zones[z])) {
 			settle_zone(mount, &ftl->zones[z]);
 			staged_lists_return(ftl, &mount->lists);
@@ -377,7 +377,7 @@ const char *mount_settle_zones(struct mount *mount)
 	updates_mounted(ftl);
 	if (mount->no_windows || !zrwas_mounted(ftl))
 		return "The NAND image has sectors in random write areas that zrwa.count and zrwa.size do not allow; use the device that it was made with.";
-	if (!mount->at_rest && mount->slc_lost > mount->explained)
+	if (!mount->clean && mount->slc_lost > mount->explained)
 		ftl->damage.unknown_sectors += mount->slc_lost - mount->explained;
 	for (uint32_t i = 0; i < ftl->table->pages * ZONE_TABLE_COPIES; i++) {
 		ppa_t ppa = ftl->table->page[i / ZONE_TABLE_COPIES].ppa[i % ZONE_TABLE_COPIES];

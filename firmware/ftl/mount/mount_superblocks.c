@@ -294,7 +294,7 @@ static void look_at_superblock(struct mount *mount, struct superblock *info, str
 	mount_look_at_blocks(mount, part.superblock, part.unit);
 	info->erases = mount->erases;
 	info->state = mount->bad ? SB_BAD : mount->used || mount->erasing ? SB_DIRTY : SB_FREE;
-	if (!mount->at_rest && mount->used && !mount->erasing)
+	if (!mount->clean && mount->used && !mount->erasing)
 		mount->claim[part.superblock] = claim_of(mount, &part);
 }
 
@@ -352,7 +352,7 @@ const char *mount_look_at_superblocks(struct mount *mount)
 
 const char *mount_find_reach(struct mount *mount)
 {
-	if (mount->at_rest)
+	if (mount->clean)
 		return NULL;
 	consider_claims(mount, mount->ftl->superblocks, mount_body);
 	consider_claims(mount, mount->ftl->patches, mount_patch);

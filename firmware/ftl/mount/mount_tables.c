@@ -6,7 +6,7 @@
 #include "places/trims.h"
 #include "slc/slc.h"
 #include "tsu/tsu_mount.h"
-#include "tsu/tsu_rest.h"
+#include "tsu/tsu_image.h"
 #include "zone/tables.h"
 #include "zone/zone.h"
 
@@ -103,7 +103,7 @@ static void forget_found(struct mount *mount)
 /* The newest pages are found by records alone. If one of these has lost its data, another copy may be the best: then all are read. */
 const char *mount_find_tables(struct mount *mount)
 {
-	mount->ftl->table->number = tsu_rest(mount->ftl->tsu).record;
+	mount->ftl->table->number = tsu_clean_mark(mount->ftl->tsu).record;
 	mount_visit_slc(mount, visit_first);
 	mount->whole = !all_readable(mount->ftl);
 	if (mount->whole) {
@@ -154,9 +154,9 @@ static const char *load_table_page(struct mount *mount, uint32_t index)
 		return mount_damaged(mount, "zone table, page", index, "neither of its two copies can be read");
 	if (page->ppa[0] != PPA_NONE && tsu_read_now(ftl->tsu, page->ppa[0], 1, &image, 0, &oob) != NAND_OK)
 		return mount_damaged(mount, "zone table, page", index, "it could be read before, but not again");
-	if (oob.kind == HZ_OOB_ERASED && tsu_rest(ftl->tsu).record)
+	if (oob.kind == HZ_OOB_ERASED && tsu_clean_mark(ftl->tsu).record)
 		return mount_damaged(mount, "zone table, page", index, "it cannot be found");
-	if (oob.kind != HZ_OOB_ERASED && mount->at_rest && oob.generation != tsu_rest(ftl->tsu).record)
+	if (oob.kind != HZ_OOB_ERASED && mount->clean && oob.generation != tsu_clean_mark(ftl->tsu).record)
 		return mount_damaged(mount, "zone table, page", index, "what was recorded when the device was shut down cannot be found");
 	if (oob.kind != HZ_OOB_ERASED)
 		memcpy(&ftl->table->record[index * ZONE_RECORDS_PER_PAGE], page->image, HZ_SECTOR_BYTES);

@@ -68,9 +68,9 @@ void io_submit(struct ftl_worker *worker, struct ftl_request *req) { submit_new(
 
 void io_submit_cached(struct ftl_worker *worker, struct ftl_request *req) { submit_new(worker, req, 1); }
 
-/* Taking abandoned requests out of a queue. */
+/* Taking cancelled requests out of a queue. */
 
-bool abandoned_take(struct ftl_worker *self, struct io_queue *queue)
+bool cancelled_take(struct ftl_worker *self, struct io_queue *queue)
 {
 	struct io_queue all = *queue;
 	struct ftl_request *req;
@@ -78,7 +78,7 @@ bool abandoned_take(struct ftl_worker *self, struct io_queue *queue)
 
 	*queue = (struct io_queue){ NULL, NULL };
 	while ((req = io_pop(&all))) {
-		if (io_abandoned(self, req)) {
+		if (io_cancelled(self, req)) {
 			any = true;
 			io_resume(req);
 		} else {

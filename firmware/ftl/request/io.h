@@ -22,13 +22,13 @@ struct ftl_io {
 	uint32_t end;              /* write: done when the part in this zone has landed */
 	uint32_t target;           /* zone sectors to be durable before the request continues */
 	uint32_t pending;          /* flash reads under way */
-	uint32_t cursor;           /* flush: next buffer; deallocation: next range; all-zones command, abandon: next zone */
+	uint32_t cursor;           /* flush: next buffer; deallocation: next range; all-zones command, cancel: next zone */
 	struct flush_plan *plan;   /* flush: its goals */
 	uint64_t since_ns;         /* conventional: waits for an erased zone since; 0 = does not */
 	uint64_t epoch;            /* flush of the data cache: lines dirty up to this epoch (cache/data_cache.h) */
 	struct map_fetch *fetch;   /* read: table page waited for or serving it; L2P lock of its zone */
 	uint32_t map_page;         /* read: index + 1 of the table page of map_level */
-	uint8_t step;              /* flush, deallocation: enum flush_step; abandon: enum abandon_step */
+	uint8_t step;              /* flush, deallocation: enum flush_step; cancel: enum cancel_step */
 	uint8_t all;               /* one of the zones of an all-zones command */
 	uint8_t queued;            /* read: parked for a flash read or by a zone; its own reads must not run it */
 	uint8_t map_level;         /* read: higher levels are ruled out by a fetched page */
@@ -42,9 +42,9 @@ HZ_STATIC_ASSERT(sizeof(struct ftl_io) <= sizeof(((struct ftl_request *)0)->work
 /* ftl_request.flags, internal: a flush of the buffers of conventional zones only; … by the L2P log, with a plan of its own: flushes
  * waiting for the log may hold all others; … of what has replaced the sectors of the backing zone that begins at lba. */
 enum { FTL_BACKING = 32, FTL_FOR_MAP = 64, FTL_REPLACED = 128 };
-/* ftl_request.op, internal: continuation of a flush with FTL_AT_REST (clean_mark.c); look-up of staged sectors by a write buffer
+/* ftl_request.op, internal: continuation of a flush with FTL_CLEAN (clean_mark.c); look-up of staged sectors by a write buffer
  * (buffer/staged.c). */
-enum { FTL_REST = FTL_ERASE + 1, FTL_FOLD };
+enum { FTL_MARK_CLEAN = FTL_ERASE + 1, FTL_FOLD };
 enum flush_step { FLUSH_NEW, FLUSH_WAITS, FLUSH_SAVED /* trims, too */, FLUSH_FAILED };
 
 static inline struct ftl_io *io_of(struct ftl_request *req) { return (struct ftl_io *)req->work; }
@@ -105,7 +105,7 @@ static inline void io_become(struct ftl_worker *self, struct ftl_request *req, u
 }
 /* Any hart. The request belongs to its owner again. */
 void io_complete(struct ftl_request *req, uint16_t status);
-/* Queue the request, and begin its wait for a logical lock of the ledger, until io_resume. Under the queue's lock. */
+/* Queue the request, and begin its wait for a logical lock of the lock profile, until io_resume. Under the queue's lock. */
 void io_wait(struct io_queue *queue, struct ftl_request *req, enum hz_logical_lock what, uint32_t index);
 /* Dispatch a parked request again on its own worker. Any hart. */
 void io_resume(struct ftl_request *req);
@@ -114,12 +114,12 @@ void io_resume_all(struct io_queue *queue);
 /* Requests of an ended controller life: they end instead of being run (cancel.c). */
 
 /* True if the worker has been notified: the request ends instead of being run. On a worker's hart. */
-static inline bool io_abandoned(const struct ftl_worker *self, const struct ftl_request *req)
+static inline bool io_cancelled(const struct ftl_worker *self, const struct ftl_request *req)
 {
 	return req->life && req->life <= self->over;
 }
 
-/* Move abandoned requests from the queue to their workers, where they end. True if there were any. Under the queue's lock. */
-bool abandoned_take(struct ftl_worker *self, struct io_queue *queue);
+/* Move cancelled requests from the queue to their workers, where they end. True if there were any. Under the queue's lock. */
+bool cancelled_take(struct ftl_worker *self, struct io_queue *queue);
 
 #endif

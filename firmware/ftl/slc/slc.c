@@ -3,7 +3,7 @@
 #include "slc/slc.h"
 
 #include "base/health.h"
-#include "keep_size.h"
+#include "dump_size.h"
 #include "logical_locks.h"
 #include "lt/arena.h"
 #include "lt/logical.h"
@@ -575,7 +575,7 @@ void slc_init(struct ftl *ftl, struct arena *arena)
 	slc->planes = ftl->shape.planes;
 	slc->unit_sectors = ftl->cfg->slc_program_sectors;
 	slc->least = hz_slc_log_least(ftl->cfg, &ftl->shape);
-	slc->keep = hz_keep_superblocks(ftl->cfg, &ftl->shape);
+	slc->dump_superblocks = hz_dump_superblocks(ftl->cfg, &ftl->shape);
 	slc->kept.block = arena_alloc(arena, slc->blocks, sizeof(uint32_t), "kept SLC superblocks");
 	slc->kept.column = arena_alloc(arena, slc->planes, sizeof(*slc->kept.column), "kept SLC superblocks");
 	lt_preset(&slc->usable, slc->blocks);

@@ -77,7 +77,7 @@ void slc_gc_unpinned(struct ftl_worker *self);
  * not held. */
 bool slc_copy_again(struct ftl *ftl);
 
-/* SLC superblocks reserved for the power-fail dump. */
+/* SLC superblocks reserved for the power-loss dump. */
 
 /* Next program of each plane. */
 struct slc_kept {
@@ -151,9 +151,9 @@ struct slc {
 	uint32_t blocks, sectors;                   /* superblocks; sectors of one */
 	uint32_t unit_sectors, units, rows, planes; /* units and rows of one superblock */
 	struct slc_block *block;
-	uint32_t *tag; /* by superblock * sectors + offset: tag of the valid sector, SLC_NONE = none */
-	uint32_t keep; /* superblocks reserved for the power-fail dump, once that many are erased */
-	lt_word keeps; /* 1: there are; set under the lock */
+	uint32_t *tag;             /* by superblock * sectors + offset: tag of the valid sector, SLC_NONE = none */
+	uint32_t dump_superblocks; /* reserved for the power-loss dump, once that many are erased */
+	lt_word takes_dump;        /* 1: there are; set under the lock */
 	struct slc_kept kept;
 	uint32_t free, cursor; /* cursor: start of the search for a free one */
 	uint32_t least;        /* superblocks needed so that no writer waits for ever (hz_slc_log_least) */
@@ -176,10 +176,10 @@ const struct slc_owner *slc_owner_of(const struct slc *slc, uint32_t tag);
 static inline bool slc_in_log(const struct ftl *ftl, ppa_t ppa) { return ppa_superblock(ftl->map, ppa) < ftl->slc->blocks; }
 static inline bool slc_holds(const struct flash_map *map, ppa_t ppa) { return ppa_superblock(map, ppa) < map->slc_superblocks; }
 
-/* Free superblocks, without those reserved for the power-fail dump. Lock held. */
+/* Free superblocks, without those reserved for the power-loss dump. Lock held. */
 static inline uint32_t slc_free_now(const struct slc *slc)
 {
-	uint32_t kept = lt_load(&slc->keeps) ? slc->keep : 0;
+	uint32_t kept = lt_load(&slc->takes_dump) ? slc->dump_superblocks : 0;
 
 	return slc->free > kept ? slc->free - kept : 0;
 }
@@ -187,8 +187,8 @@ static inline uint32_t slc_free_now(const struct slc *slc)
 /* Lock held: one more is free. As soon as there are enough to keep, they are kept. */
 static inline void slc_add_free(struct slc *slc)
 {
-	if (++slc->free > slc->keep && slc->keep)
-		lt_store(&slc->keeps, 1);
+	if (++slc->free > slc->dump_superblocks && slc->dump_superblocks)
+		lt_store(&slc->takes_dump, 1);
 }
 
 /* Program at the head of write->stream, or as soon as there is room; refused when the log is worn out. Any lock but SLC may be held. */
@@ -233,23 +233,23 @@ void slc_resume_head(struct ftl *ftl, uint32_t block, const uint32_t *column_row
 enum slc_purge { SLC_PURGED, SLC_PURGE_RUNS, SLC_PURGE_FAILED };
 enum slc_purge slc_purge(struct ftl_worker *self, uint64_t before);
 
-/* SLC superblocks reserved for the power-fail dump; their places are handed out on capacitors, first to the first free die. Nothing of
+/* SLC superblocks reserved for the power-loss dump; their places are handed out on capacitors, first to the first free die. Nothing of
  * the log is running any more then. */
 
 /* Are they there? Any hart, no lock. After a loss of power not before the log's collector has made room again. */
-bool slc_keeps(const struct ftl *ftl);
+bool slc_takes_dump(const struct ftl *ftl);
 
 /* On capacitors: before the first place. */
-void slc_keep_begin(struct ftl *ftl);
+void slc_dump_begin(struct ftl *ftl);
 /* The next one, or PPA_NONE: there is none left. */
-ppa_t slc_keep_place(struct ftl *ftl);
+ppa_t slc_dump_place(struct ftl *ftl);
 /* A start that completes the dump of a killed run: places, from erased superblocks only once others are full, and the end of it. The
  * block table has the programmed units. */
 void slc_belated_begin(struct ftl *ftl);
 ppa_t slc_belated_place(struct ftl *ftl);
 void slc_belated_end(struct ftl *ftl);
 /* A program there failed: its block is used no more. */
-void slc_keep_failed(struct ftl *ftl, ppa_t ppa);
+void slc_dump_failed(struct ftl *ftl, ppa_t ppa);
 
 /* The collector's victim selection, and the worth of each superblock to it. SLC lock held. */
 

@@ -11,7 +11,7 @@
 static bool urgent(const struct slc *slc)
 {
 	return slc->waiting[SLC_STAGE].head || slc->waiting[SLC_MAP].head || slc->waiting[SLC_COLLECT].head ||
-	       (slc->free <= 1 + slc->keep && slc->head[SLC_STAGE].room < slc->units / 4);
+	       (slc->free <= 1 + slc->dump_superblocks && slc->head[SLC_STAGE].room < slc->units / 4);
 }
 
 /* A collection must gain a program unit at least: its copies lie packed. */
@@ -40,7 +40,7 @@ void slc_victim_init(struct ftl *ftl)
 	struct slc *slc = ftl->slc;
 
 	slc->better = gc_policies[ftl->cfg->slc_gc];
-	slc->gc_low = (ftl->cfg->slc_gc_low ? ftl->cfg->slc_gc_low : 2) + slc->keep;
+	slc->gc_low = (ftl->cfg->slc_gc_low ? ftl->cfg->slc_gc_low : 2) + slc->dump_superblocks;
 	slc->cheap_valid = ftl->cfg->slc_gc == HZ_GC_GREEDY ? slc->sectors / 4 : slc->sectors - slc->unit_sectors;
 	slc->worth[SLC_KEEP] = slc->blocks;
 }

@@ -1,12 +1,12 @@
-/* Places for the power-fail dump. */
+/* Places for the power-loss dump. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "slc/slc.h"
-#include "tsu/tsu_keep.h"
+#include "tsu/tsu_dump.h"
 #include "tsu/tsu_mount.h"
 
-bool slc_keeps(const struct ftl *ftl) { return lt_load(&ftl->slc->keeps); }
+bool slc_takes_dump(const struct ftl *ftl) { return lt_load(&ftl->slc->takes_dump); }
 
-void slc_keep_begin(struct ftl *ftl)
+void slc_dump_begin(struct ftl *ftl)
 {
 	struct slc *slc = ftl->slc;
 	struct lt_lock_node node;
@@ -28,7 +28,7 @@ static uint32_t column_free_first(const struct ftl *ftl)
 	uint64_t best_ns = UINT64_MAX;
 
 	for (uint32_t c = 0; c < slc->planes; c++) {
-		uint64_t ready_ns = tsu_keep_ready_ns(ftl->tsu, die_of_column(ftl, c));
+		uint64_t ready_ns = tsu_dump_ready_ns(ftl->tsu, die_of_column(ftl, c));
 
 		if (slc->kept.column[c].index < slc->kept.blocks && ready_ns < best_ns) {
 			best = c;
@@ -38,7 +38,7 @@ static uint32_t column_free_first(const struct ftl *ftl)
 	return best;
 }
 
-ppa_t slc_keep_place(struct ftl *ftl)
+ppa_t slc_dump_place(struct ftl *ftl)
 {
 	struct slc *slc = ftl->slc;
 	uint32_t number = column_free_first(ftl);
@@ -136,7 +136,7 @@ void slc_belated_end(struct ftl *ftl)
 	memset(kept->column, 0, ftl->slc->planes * sizeof(*kept->column));
 }
 
-void slc_keep_failed(struct ftl *ftl, ppa_t ppa)
+void slc_dump_failed(struct ftl *ftl, ppa_t ppa)
 {
 	struct slc *slc = ftl->slc;
 	struct slc_kept_column *column = &slc->kept.column[ppa_offset(ftl->map, ppa) / slc->unit_sectors % slc->planes];

@@ -157,7 +157,7 @@ static __attribute__((noinline)) bool give_if_due(struct ftl_worker *self, struc
 {
 	if (!zone_quiet(zone))
 		return false;
-	if (zone->home > zone->placed)
+	if (zone->dumped > zone->placed)
 		return false; /* it would take one again at once, to move or to program sectors from SLC */
 	if (buffer_has_memory(zone) && !zone_gives_way(zone) && (zone->state != NVME_ZS_FULL || zone->writers.head))
 		return false;

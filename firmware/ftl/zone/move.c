@@ -66,7 +66,7 @@ bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t tar
 	bool idle;
 
 	lt_lock_acquire(&mover->lock, &node);
-	idle = !mover->zone && !self->ftl->refresher->resting;
+	idle = !mover->zone && !self->ftl->refresher->shutting_down;
 	if (idle)
 		mover->zone = zone;
 	lt_lock_release(&mover->lock, &node);
@@ -486,7 +486,7 @@ bool relocator_quiet(struct ftl *ftl)
 	bool quiet;
 
 	lt_lock_acquire(&ftl->relocator->lock, &node);
-	ftl->refresher->resting = true;
+	ftl->refresher->shutting_down = true;
 	quiet = !ftl->relocator->zone;
 	lt_lock_release(&ftl->relocator->lock, &node);
 	return quiet;
@@ -562,13 +562,13 @@ void refresh_due(struct zone *zone, bool patch, enum refresh_cause cause)
 	list_push(zone);
 }
 
-/* A read or reset is host activity: the device does not come to rest any more. Zone lock held. */
+/* A read or reset is host activity: no shutdown goes on any more. Zone lock held. */
 static void become_due(struct ftl_worker *self, struct zone *zone, bool patch, enum refresh_cause cause)
 {
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&self->ftl->relocator->lock, &node);
-	self->ftl->refresher->resting = false;
+	self->ftl->refresher->shutting_down = false;
 	refresh_due(zone, patch, cause);
 	lt_lock_release(&self->ftl->relocator->lock, &node);
 	refresh_next(self);
@@ -582,7 +582,7 @@ void refresh_next(struct ftl_worker *self)
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&mover->lock, &node);
-	if (!refresher->resting && !mover->zone) {
+	if (!refresher->shutting_down && !mover->zone) {
 		zone = (struct zone *)(uintptr_t)lt_load(&refresher->candidate);
 		if (!zone)
 			zone = list_pop(refresher);

@@ -54,11 +54,11 @@ void relocate_mended(struct ftl_worker *self, bool good);
 void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
 /* The same for a BROKEN zone, with a superblock of its choice, once something must be programmed and nothing is. Zone lock held. */
 void relocate_broken(struct ftl_worker *self, struct zone *zone);
-/* The same for zone->refresh.patch of a due zone, if no other moves and the device does not come to rest. Zone lock held. */
+/* The same for zone->refresh.patch of a due zone, if no other moves and no shutdown goes on. Zone lock held. */
 bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t target);
 /* Zone lock held, after a move: give the old superblock back once its last readers have gone. */
 void relocate_settle(struct ftl_worker *self, struct zone *zone);
-/* The device comes to rest: is no zone being moved? None begins any more unless the host goes on. */
+/* A shutdown goes on: is no zone being moved? None begins any more unless the host goes on. */
 bool relocator_quiet(struct ftl *ftl);
 
 /* With rain (move_parity.c): the mover's worker, for the row under way. */
@@ -80,13 +80,13 @@ void move_read_parity(struct ftl_worker *self);
  *
  * Due zones wait in a list and move one at a time, in the background. Reads are served from the old superblock until the new one is
  * complete; a map in RAM follows row by row. A move takes a superblock only if no zone waits for one, and ends when the zone is reset.
- * The list and `resting` are under the relocator's lock. */
+ * The list and `shutting_down` are under the relocator's lock. */
 
 enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR, REFRESH_FOLD, REFRESH_REBUILT };
 
 struct refresher {
 	struct zone *head, *tail; /* due */
-	bool resting;             /* the device comes to rest: no move begins */
+	bool shutting_down;       /* a shutdown goes on: no move begins */
 	lt_word candidate;        /* the zone to move next; 0: none */
 	lt_word looking;          /* 1: the event is posted */
 	struct ftl_worker *worker;

@@ -442,7 +442,7 @@ void read_run(struct ftl_worker *self, struct ftl_request *req)
 		read_end(self, req);
 }
 
-void read_abandon(struct ftl_worker *self, struct ftl_request *req)
+void read_cancel(struct ftl_worker *self, struct ftl_request *req)
 {
 	io_of(req)->queued = 0;
 	if (io_of(req)->pending)
@@ -455,8 +455,8 @@ void read_abandon(struct ftl_worker *self, struct ftl_request *req)
 /* Its last flash read has ended, and nothing else will run it. */
 static inline __attribute__((always_inline)) void read_go_on(struct ftl_worker *self, struct ftl_request *req)
 {
-	if (io_abandoned(self, req))
-		read_abandon(self, req);
+	if (io_cancelled(self, req))
+		read_cancel(self, req);
 	else if (io_of(req)->done == req->sectors)
 		read_end(self, req);
 	else

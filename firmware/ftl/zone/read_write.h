@@ -50,8 +50,8 @@ void rebuilds_init(struct ftl_worker *worker, struct arena *arena);
 bool rebuild_begin(struct ftl_worker *self, struct flash_read *read);
 /* FTL_READ, FTL_VERIFY, FTL_COMPARE, also their continuation after waiting. */
 void read_run(struct ftl_worker *self, struct ftl_request *req);
-/* End an abandoned read, as soon as it has no flash read in flight. */
-void read_abandon(struct ftl_worker *self, struct ftl_request *req);
+/* End a cancelled read, as soon as it has no flash read in flight. */
+void read_cancel(struct ftl_worker *self, struct ftl_request *req);
 /* Progress of a read: end of its part, empty pool of flash reads, or wait for a table page. */
 enum read_progress { READ_THROUGH, READ_POOL_DRY, READ_MAP_FETCH };
 /* Read `sectors` from zone offset `at` on into the request's next sectors; flash reads are added to *list, to be submitted by the caller
@@ -95,12 +95,12 @@ struct flush_pool {
 void flush_init(struct ftl_worker *self, struct arena *arena);
 /* FTL_FLUSH, also its continuation. */
 void flush_run(struct ftl_worker *self, struct ftl_request *req);
-/* Offset up to which the request's wait is over: durable, or, before the device comes to rest, on flash. */
+/* Offset up to which the request's wait is over: durable, or, before a shutdown ends, on flash. */
 static inline uint32_t flush_reached(const struct ftl_request *req, const struct zone *zone)
 {
-	return req->flags & FTL_AT_REST ? zone_on_flash(zone) : zone_durable(zone);
+	return req->flags & FTL_CLEAN ? zone_on_flash(zone) : zone_durable(zone);
 }
 /* Release the flush's plan. */
-void flush_abandon(struct ftl_worker *self, struct ftl_request *req);
+void flush_cancel(struct ftl_worker *self, struct ftl_request *req);
 
 #endif

@@ -1,6 +1,6 @@
 /* The last stage of a write: requests wait until their data are durable. A flush makes everything durable that has landed before: first
- * each buffer gets its goal, then the goals are awaited one by one. With FTL_AT_REST the request continues as a command that closes all
- * zones, and then comes to rest (clean_mark.c). */
+ * each buffer gets its goal, then the goals are awaited one by one. With FTL_CLEAN the request continues as a command that closes all
+ * zones, and then sets the clean mark (clean_mark.c). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "zone/read_write.h"
 
@@ -194,7 +194,7 @@ static struct flush_plan *plan_take(struct ftl_worker *self, const struct ftl_re
 	return plan;
 }
 
-void flush_abandon(struct ftl_worker *self, struct ftl_request *req)
+void flush_cancel(struct ftl_worker *self, struct ftl_request *req)
 {
 	if (io_of(req)->plan)
 		plan_give_back(self, io_of(req)->plan);
@@ -222,7 +222,7 @@ static bool flush_begin(struct ftl_worker *self, struct ftl_request *req)
 /* Acknowledged data lost with a failed zone are in no buffer any more: the host's next Flush fails for them, once. */
 static bool tells_loss(struct ftl *ftl, const struct ftl_request *req)
 {
-	return !(req->flags & (FTL_BACKING | FTL_FOR_MAP | FTL_AT_REST)) && lt_load(&ftl->losses) && lt_swap(&ftl->losses, 0);
+	return !(req->flags & (FTL_BACKING | FTL_FOR_MAP | FTL_CLEAN)) && lt_load(&ftl->losses) && lt_swap(&ftl->losses, 0);
 }
 
 void flush_run(struct ftl_worker *self, struct ftl_request *req)
@@ -234,7 +234,7 @@ void flush_run(struct ftl_worker *self, struct ftl_request *req)
 	while (io->step == FLUSH_WAITS && io->cursor < io->plan->count)
 		if (flush_wait_for(self, req, &io->plan->goal[io->cursor++]))
 			return;
-	if (io->step != FLUSH_FAILED && req->flags & FTL_AT_REST && !l2p_settled(self, req))
+	if (io->step != FLUSH_FAILED && req->flags & FTL_CLEAN && !l2p_settled(self, req))
 		return;
 	if (io->plan && !has_own_plan(self->ftl, req))
 		plan_give_back(self, io->plan);
@@ -243,7 +243,7 @@ void flush_run(struct ftl_worker *self, struct ftl_request *req)
 		return;
 	if (tells_loss(self->ftl, req) || io->step == FLUSH_FAILED)
 		io_complete(req, NVME_WRITE_FAULT);
-	else if (req->flags & FTL_AT_REST)
+	else if (req->flags & FTL_CLEAN)
 		close_all(self, req);
 	else
 		io_complete(req, NVME_SUCCESS);

@@ -76,7 +76,7 @@ static void replace_copy(struct ftl_worker *self, struct table_page *page, const
 }
 
 /* The copies are on flash; if none is, the table is lost. Returns the zones waiting for it. Table lock held. */
-static struct zone_record_state *table_page_written(struct ftl_worker *self, struct table_page *page, struct io_queue *at_rest)
+static struct zone_record_state *table_page_written(struct ftl_worker *self, struct table_page *page, struct io_queue *for_quiet)
 {
 	struct zone_table *table = self->ftl->table;
 	struct zone_record_state *waiting = page->waiting;
@@ -91,8 +91,8 @@ static struct zone_record_state *table_page_written(struct ftl_worker *self, str
 	}
 	page->busy = false;
 	if (--table->busy == 0) {
-		*at_rest = table->at_rest;
-		table->at_rest = (struct io_queue){ NULL, NULL };
+		*for_quiet = table->for_quiet;
+		table->for_quiet = (struct io_queue){ NULL, NULL };
 	}
 	return waiting;
 }
@@ -124,14 +124,14 @@ static void copy_written(struct slc_write *write)
 	struct ftl_worker *self = worker_of(&write->txn);
 	struct zone_table *table = self->ftl->table;
 	struct table_page *page = write->context;
-	struct io_queue at_rest = { NULL, NULL };
+	struct io_queue for_quiet = { NULL, NULL };
 	struct zone_record_state *waiting = NULL;
 	struct lt_lock_node node;
 
 	lt_lock_acquire(&table->lock, &node);
 	replace_copy(self, page, write);
 	if (--page->pending == 0 && !table_page_spread(self, page))
-		waiting = table_page_written(self, page, &at_rest);
+		waiting = table_page_written(self, page, &for_quiet);
 	lt_lock_release(&table->lock, &node);
 	while (waiting) {
 		struct zone *zone = (struct zone *)((char *)waiting - offsetof(struct zone, record));
@@ -140,7 +140,7 @@ static void copy_written(struct slc_write *write)
 		lt_store(&zone->record.queued, 0);
 		zone_kick(self, zone);
 	}
-	io_resume_all(&at_rest);
+	io_resume_all(&for_quiet);
 }
 
 /* Zone lock held. Table lock held. A zone is in the list once; copy_written empties the list without the zones' locks. */
@@ -262,11 +262,11 @@ void zone_table_record_all(struct ftl_worker *self, struct ftl_request *req, uin
 	}
 	lt_lock_acquire(&table->lock, &node);
 	table->number++;
-	io_push(&table->at_rest, req);
+	io_push(&table->for_quiet, req);
 	for (uint32_t i = 0; i < table->pages; i++)
 		want_table_page(self, i);
 	if (!table->busy)
-		io_resume(io_pop(&table->at_rest)); /* lost: nothing is written */
+		io_resume(io_pop(&table->for_quiet)); /* lost: nothing is written */
 	lt_lock_release(&table->lock, &node);
 }
 

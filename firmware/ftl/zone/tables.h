@@ -51,7 +51,7 @@ struct zone_table {
 	uint32_t number;      /* of the last record of all zones: in the OOB record of every page since */
 	struct table_page *page;
 	struct zone_record *record; /* by zone */
-	struct io_queue at_rest;    /* requests waiting until no page is busy */
+	struct io_queue for_quiet;  /* requests waiting until no page is busy */
 	lt_word lost;               /* 1: the SLC log is worn out, a page could not be written; none is from then on */
 	struct lt_event mend;
 };

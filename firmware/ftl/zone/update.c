@@ -703,7 +703,7 @@ void update_run(struct ftl_worker *self, struct ftl_request *req)
 	}
 }
 
-void update_abandon(struct ftl_worker *self, struct ftl_request *req)
+void update_cancel(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct zone *zone = zone_at(self->ftl, req->lba);
 	struct ftl_io *io = io_of(req);
@@ -743,8 +743,8 @@ static bool piece_settle(struct ftl_worker *self, struct update_piece *piece)
 /* Its last program has ended, and nothing else will run it. */
 static void update_returns(struct ftl_worker *self, struct zone *zone, struct ftl_request *req)
 {
-	if (io_abandoned(self, req))
-		update_abandon(self, req);
+	if (io_cancelled(self, req))
+		update_cancel(self, req);
 	else
 		update_end(self, zone, req);
 }

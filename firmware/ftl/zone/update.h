@@ -133,7 +133,7 @@ void update_run(struct ftl_worker *self, struct ftl_request *req);
 void updates_window(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t sectors);
 /* Write what has been accepted, as far as there is memory for it now. No lock held. */
 void update_go_on(struct ftl_worker *self, struct zone *zone, struct ftl_request *req);
-/* End an abandoned one, as soon as it has no program in flight. */
-void update_abandon(struct ftl_worker *self, struct ftl_request *req);
+/* End a cancelled one, as soon as it has no program in flight. */
+void update_cancel(struct ftl_worker *self, struct ftl_request *req);
 
 #endif

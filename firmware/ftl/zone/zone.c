@@ -159,7 +159,7 @@ void zone_end_writing(struct ftl_worker *self, struct zone *zone)
 {
 	struct ftl_request *req;
 
-	zone_came_home(zone);
+	zone_dump_is_placed(zone);
 	if (zone_edge_legal(zone->state, NVME_ZS_READ_ONLY))
 		become_read_only(self, zone);
 	while ((req = io_pop(&zone->writers)))
@@ -182,10 +182,10 @@ static void retry_parked(struct zone *zone)
 		zone_unpark(zone);
 }
 
-/* Move sectors that the power-fail dump left in SLC to their final place. */
-static void go_home(struct ftl_worker *self, struct zone *zone)
+/* Move sectors that the power-loss dump left in SLC to their final place. */
+static void place_dump(struct ftl_worker *self, struct zone *zone)
 {
-	if (zone->home <= zone->placed || zone->staged <= zone->placed || zone->buffer || zone_failed(zone) || zone->op.code)
+	if (zone->dumped <= zone->placed || zone->staged <= zone->placed || zone->buffer || zone_failed(zone) || zone->op.code)
 		return;
 	if (zone_can_land(self, zone) && zone->landed == zone->capacity && buffer_partial(zone))
 		buffer_pad(self, zone);
@@ -207,7 +207,7 @@ static void pump_takes(struct ftl_worker *self, struct zone *zone)
 static void pump_writes(struct ftl_worker *self, struct zone *zone)
 {
 	do {
-		go_home(self, zone);
+		place_dump(self, zone);
 		zone_land(self, zone);
 		if (zone->buffer && !zone_throws_away(zone)) {
 			buffer_program(self, zone);
@@ -274,7 +274,7 @@ void zone_kick(struct ftl_worker *self, struct zone *zone)
 /* Waiting writes have no place in a backing zone: its write pointer is at the end of the data already. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone)
 {
-	bool taken = abandoned_take(self, &zone->writers);
+	bool taken = cancelled_take(self, &zone->writers);
 
 	if (taken && !zone_failed(zone)) {
 		zone->wp = zone->landed;
@@ -284,26 +284,26 @@ bool zone_take_back(struct ftl_worker *self, struct zone *zone)
 	return taken;
 }
 
-struct homecoming {
+struct dump_placer {
 	struct lt_event event;
 	struct ftl_worker *worker;
 };
 
-static void home_begin(struct lt_event *event)
+static void dump_placer_begin(struct lt_event *event)
 {
-	struct homecoming *home = (struct homecoming *)event;
+	struct dump_placer *placer = (struct dump_placer *)event;
 
-	for (uint32_t z = 0; z < home->worker->ftl->zone_count; z++)
-		zone_kick(home->worker, &home->worker->ftl->zones[z]);
+	for (uint32_t z = 0; z < placer->worker->ftl->zone_count; z++)
+		zone_kick(placer->worker, &placer->worker->ftl->zones[z]);
 }
 
-void zones_bring_home(struct ftl *ftl, struct arena *arena)
+void zones_place_dump(struct ftl *ftl, struct arena *arena)
 {
-	struct homecoming *home;
+	struct dump_placer *placer;
 
-	if (!ftl->keeper)
+	if (!ftl->dump)
 		return;
-	home = arena_alloc(arena, 1, sizeof(*home), "way home");
-	home->worker = &ftl->workers[0];
-	lt_post(&home->worker->thread, &home->event, home_begin);
+	placer = arena_alloc(arena, 1, sizeof(*placer), "way back");
+	placer->worker = &ftl->workers[0];
+	lt_post(&placer->worker->thread, &placer->event, dump_placer_begin);
 }

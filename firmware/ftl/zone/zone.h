@@ -25,7 +25,7 @@ void zone_op_advance(struct ftl_worker *self, struct zone *zone);
 /* At a controller reset: detach the requester; cancel the command if it has changed nothing yet, else let it finish. A reset that reads
  * the map keeps the request until the read has ended. True if there was a requester. Zone lock held. */
 bool zone_op_detach(struct ftl_worker *self, struct zone *zone);
-/* True if the request has come back to a reset that continues with it, even if it is abandoned. No lock held, the request's worker. */
+/* True if the request has come back to a reset that continues with it, even if it is cancelled. No lock held, the request's worker. */
 bool zone_op_goes_on(struct ftl_worker *self, struct ftl_request *req);
 
 struct arena;
@@ -181,7 +181,7 @@ void zone_end_writing(struct ftl_worker *self, struct zone *zone);
 /* At a controller reset: release writes that have not landed. True if there were any. Zone lock held. */
 bool zone_take_back(struct ftl_worker *self, struct zone *zone);
 
-/* Mount: as soon as the harts run, move sectors that a power-fail dump left in SLC (zone.home) to their final place. */
-void zones_bring_home(struct ftl *ftl, struct arena *arena);
+/* Mount: as soon as the harts run, move sectors that a power-loss dump left in SLC (zone.dumped) to their final place. */
+void zones_place_dump(struct ftl *ftl, struct arena *arena);
 
 #endif

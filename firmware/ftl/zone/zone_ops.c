@@ -195,11 +195,11 @@ static void reset_superblock(struct ftl_worker *self, struct zone *zone)
 }
 
 /* Release a request kept by its reset after the controller's reset. */
-static void release_abandoned(struct ftl_worker *self, struct zone *zone)
+static void release_cancelled(struct ftl_worker *self, struct zone *zone)
 {
 	struct ftl_request *req = zone->op.request;
 
-	if (!req || !io_abandoned(self, req))
+	if (!req || !io_cancelled(self, req))
 		return;
 	zone->op.request = NULL;
 	io_resume(req);
@@ -224,7 +224,7 @@ static bool reset_step(struct ftl_worker *self, struct zone *zone)
 			return false;
 		reset_contents(self, zone);
 		reset_superblock(self, zone);
-		release_abandoned(self, zone);
+		release_cancelled(self, zone);
 		return true;
 	default:
 		if (lt_load(&zone->erased) < zone->given_up)
@@ -289,7 +289,7 @@ bool zone_op_detach(struct ftl_worker *self, struct zone *zone)
 {
 	struct ftl_request *req = zone->op.request;
 
-	if (!req || !io_abandoned(self, req) || zone->op.asked)
+	if (!req || !io_cancelled(self, req) || zone->op.asked)
 		return false;
 	zone->op.request = NULL;
 	io_resume(req);
@@ -333,7 +333,7 @@ static enum op_verdict op_begin(struct ftl_worker *self, struct zone *zone, stru
 	zone->op.request = req;
 	if (req->op == FTL_ZONE_RESET) { /* operations under way end, no other begins */
 		zone->program_to = 0;
-		zone_came_home(zone);
+		zone_dump_is_placed(zone);
 	}
 	io_of(req)->zone = zone;
 	zone_pump(self, zone);
@@ -397,10 +397,10 @@ static enum op_verdict op_commit(struct ftl_worker *self, struct zone *zone, str
 	return OP_RUNNING;
 }
 
-/* A closed zone stays active even if it was never written (ZNS 2.1.1.3.3), until the device is at rest (2.1.1.3). */
+/* A closed zone stays active even if it was never written (ZNS 2.1.1.3.3), until a shutdown (2.1.1.3). */
 static uint16_t op_close(struct zone *zone, const struct ftl_request *req)
 {
-	uint8_t state = (req->flags & FTL_AT_REST) && !zone->wp && !zone->updates.copies ? NVME_ZS_EMPTY : NVME_ZS_CLOSED;
+	uint8_t state = (req->flags & FTL_CLEAN) && !zone->wp && !zone->updates.copies ? NVME_ZS_EMPTY : NVME_ZS_CLOSED;
 
 	if (!zone_is_active(zone->state))
 		return NVME_ZONE_INVALID_TRANSITION;
@@ -442,7 +442,7 @@ static bool selected(const struct ftl_request *req, uint8_t state)
 {
 	switch (req->op) {
 	case FTL_ZONE_OPEN: return state == NVME_ZS_CLOSED;
-	case FTL_ZONE_CLOSE: return req->flags & FTL_AT_REST ? zone_is_active(state) : zone_is_open(state);
+	case FTL_ZONE_CLOSE: return req->flags & FTL_CLEAN ? zone_is_active(state) : zone_is_open(state);
 	case FTL_ZONE_FINISH: return zone_is_active(state);
 	case FTL_ZONE_RESET: return zone_is_active(state) || state == NVME_ZS_FULL;
 	default: return state == NVME_ZS_READ_ONLY;
@@ -533,8 +533,8 @@ static void all_zones(struct ftl_worker *self, struct ftl_request *req)
 	for (; !status && io->cursor < self->ftl->zone_count; io->cursor++)
 		if (op_zone(self, &self->ftl->zones[io->cursor], req, &status) == OP_RUNNING)
 			return;
-	if (req->flags & FTL_AT_REST && !status)
-		io_become(self, req, FTL_REST);
+	if (req->flags & FTL_CLEAN && !status)
+		io_become(self, req, FTL_MARK_CLEAN);
 	else
 		io_complete(req, status);
 }

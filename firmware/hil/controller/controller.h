@@ -49,10 +49,10 @@ struct hil {
 	struct health health;
 	struct hart_pings pings;
 	struct statistics statistics;
-	struct ftl_request flush, abandon; /* of a shutdown and of a reset, for one namespace after the other */
-	uint32_t flushing, abandoning;     /* number of the namespace concerned */
-	uint8_t *scratch;                  /* HIL_SCRATCH_BYTES for identify and log pages */
-	struct relays relays;              /* to the other HIL harts */
+	struct ftl_request flush, cancel; /* of a shutdown and of a reset, for one namespace after the other */
+	uint32_t flushing, cancelling;    /* number of the namespace concerned */
+	uint8_t *scratch;                 /* HIL_SCRATCH_BYTES for identify and log pages */
+	struct relays relays;             /* to the other HIL harts */
 };
 
 /* Else every write is durable when it ends, feature 06h does not exist, and Flush finds nothing to do. */

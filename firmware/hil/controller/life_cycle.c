@@ -165,32 +165,32 @@ void life_enable(struct hil *hil)
 	hil->reg.csts |= NVME_CSTS_RDY;
 }
 
-static void on_abandoned(struct ftl_request *req);
+static void on_cancelled(struct ftl_request *req);
 
-static void abandon_in(struct hil *hil, uint32_t number)
+static void cancel_in(struct hil *hil, uint32_t number)
 {
-	hil->abandoning = number;
-	hil->abandon =
-		(struct ftl_request){ .op = FTL_ABANDON, .lba = hil->life.number, .reply_to = &hil->group.thread, .done = on_abandoned };
-	hil->device.submit(hil->device.ctx, 0, &hil->abandon, number);
+	hil->cancelling = number;
+	hil->cancel =
+		(struct ftl_request){ .op = FTL_CANCEL, .lba = hil->life.number, .reply_to = &hil->group.thread, .done = on_cancelled };
+	hil->device.submit(hil->device.ctx, 0, &hil->cancel, number);
 }
 
-static void on_abandoned(struct ftl_request *req)
+static void on_cancelled(struct ftl_request *req)
 {
-	struct hil *hil = (struct hil *)((char *)req - offsetof(struct hil, abandon));
+	struct hil *hil = (struct hil *)((char *)req - offsetof(struct hil, cancel));
 
-	if (hil->abandoning + 1 < hil->namespaces.count) {
-		abandon_in(hil, hil->abandoning + 1);
+	if (hil->cancelling + 1 < hil->namespaces.count) {
+		cancel_in(hil, hil->cancelling + 1);
 		return;
 	}
-	hil->life.abandoning = false;
+	hil->life.cancelling = false;
 	life_step(hil);
 }
 
-static void abandon_all(struct hil *hil)
+static void cancel_all(struct hil *hil)
 {
-	hil->life.abandoning = true;
-	abandon_in(hil, 0);
+	hil->life.cancelling = true;
+	cancel_in(hil, 0);
 	completion_drop_ready(&hil->group.completion);
 }
 
@@ -206,7 +206,7 @@ void life_disable(struct hil *hil)
 	self_test_interrupt(hil);
 	fetch_abort_drop(&hil->group.fetch);
 	life_order(hil);
-	abandon_all(hil);
+	cancel_all(hil);
 }
 
 static void set_shutdown(struct hil *hil, enum life_shutdown to, uint32_t shst)
@@ -251,7 +251,7 @@ static void on_flushed(struct ftl_request *req);
 static void flush_in(struct hil *hil, uint32_t number)
 {
 	hil->flushing = number;
-	hil->flush = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_AT_REST, .reply_to = &hil->group.thread, .done = on_flushed };
+	hil->flush = (struct ftl_request){ .op = FTL_FLUSH, .flags = FTL_CLEAN, .reply_to = &hil->group.thread, .done = on_flushed };
 	hil->device.submit(hil->device.ctx, 0, &hil->flush, number);
 }
 
@@ -300,7 +300,7 @@ static bool awaits_change(const struct hil *hil)
 
 void life_step(struct hil *hil)
 {
-	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.abandoning || awaits_change(hil) ||
+	if (completion_in_flight(&hil->group.completion) || hil->pings.out || hil->life.cancelling || awaits_change(hil) ||
 	    hil->self_test.busy || hil->abort.busy)
 		return;
 	if (hil->life.shutdown == SHUTDOWN_DRAINING && relays_obeyed(&hil->relays))

@@ -130,7 +130,7 @@ static void on_wiped(struct ftl_request *req)
 {
 	struct hil *hil = (struct hil *)((char *)req - offsetof(struct hil, change.req));
 
-	if (req->status && hil->change.step > 1) /* an abandoned namespace has nothing to say */
+	if (req->status && hil->change.step > 1) /* a cancelled namespace has nothing to say */
 		hil->change.step = UINT32_MAX;
 	wipe_on(hil);
 }
@@ -140,7 +140,7 @@ static void ask_ftl(struct hil *hil, uint8_t op, uint8_t flags)
 	struct namespace_change *change = &hil->change;
 
 	change->req = (struct ftl_request){ .op = op, .flags = flags, .reply_to = &hil->group.thread, .done = on_wiped };
-	if (op == FTL_ABANDON)
+	if (op == FTL_CANCEL)
 		change->req.lba = hil->life.number - 1;
 	if (op == FTL_DEALLOCATE) {
 		change->list[0] = (uint8_t *)&change->all_conventional;
@@ -272,7 +272,7 @@ static void wipe_on(struct hil *hil)
 	switch (change->step) {
 	case 0:
 		change->step++;
-		ask_ftl(hil, FTL_ABANDON, 0);
+		ask_ftl(hil, FTL_CANCEL, 0);
 		break;
 	case 1:
 		change->step++;

@@ -13,8 +13,8 @@
 
 /* Host memory: words written by host threads while we read them, and the memory range allowed to the host's pointers.
  *
- * Not lt_* accessors: no other hart ever touches these words, so they are no order points of the virtual clock. On bare metal a plain
- * access with a fence is enough (compiler atomics would become AMOs, which are order points); on the host the compiler's atomics are
+ * Not lt_* accessors: no other hart ever touches these words, so they are no sync points of the virtual clock. On bare metal a plain
+ * access with a fence is enough (compiler atomics would become AMOs, which are sync points); on the host the compiler's atomics are
  * used, so that ThreadSanitizer sees them. */
 
 #ifdef __riscv

@@ -120,7 +120,7 @@ static __attribute__((noinline)) void announce(struct completion *c, struct subm
 
 static bool tells_place(const struct ftl_request *req) { return (req->op == FTL_APPEND || req->op == FTL_COPY_APPEND) && !req->status; }
 
-/* There is room: the command ends. No order point between announce and post: the first HIL hart would otherwise wait, with a frozen
+/* There is room: the command ends. No sync point between announce and post: the first HIL hart would otherwise wait, with a frozen
  * clock, for an entry that is not posted yet. */
 static void finish_command(struct completion *c, struct command *command)
 {

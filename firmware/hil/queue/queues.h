@@ -57,7 +57,7 @@ struct host_view {
 	/* The device has fetched or completed, which changes the host's next moves on sq. Clock frozen. */
 	void (*fetched)(struct host_view *view, struct submission_queue *sq);
 	void (*completed)(struct host_view *view, struct submission_queue *sq);
-	/* A completion of sq is posted next, behind no order point. NULL on the first HIL hart. Clock frozen. */
+	/* A completion of sq is posted next, behind no sync point. NULL on the first HIL hart. Clock frozen. */
 	void (*announce)(struct host_view *view, struct submission_queue *sq);
 	/* The ring is full: free entries consumed by the host. False: no room; completion_unpark is called once there may be some. */
 	bool (*make_room)(struct host_view *view, struct completion_queue *cq);
@@ -196,7 +196,7 @@ void doorbell_write(struct queues *queues, unsigned id, bool is_cq, uint32_t val
 enum life_state {
 	LIFE_DISABLED, /* CC.EN = 0, nothing in flight */
 	LIFE_READY,
-	LIFE_RESETTING, /* CC.EN went to 0: commands in flight are abandoned, CSTS.RDY follows */
+	LIFE_RESETTING, /* CC.EN went to 0: commands in flight are cancelled, CSTS.RDY follows */
 	LIFE_FAILED,    /* CSTS.CFS: enabled with impossible settings */
 };
 enum life_shutdown { SHUTDOWN_NONE, SHUTDOWN_DRAINING, SHUTDOWN_FLUSHING, SHUTDOWN_COMPLETE };
@@ -205,7 +205,7 @@ struct life {
 	enum life_state state; /* one setter: life_set */
 	enum life_shutdown shutdown;
 	uint32_t number; /* how often it was enabled: ftl_request.life */
-	bool abandoning; /* the device has not yet given back everything of the ended life */
+	bool cancelling; /* the device has not yet given back everything of the ended life */
 };
 
 void life_set(struct life *life, enum life_state to);

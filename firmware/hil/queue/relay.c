@@ -326,7 +326,7 @@ static void far_fetched(struct host_view *view, struct submission_queue *sq)
 		far->queues->ready_mask |= queue_bit(sq->id);
 }
 
-/* The home must know this before the host can see the completion. No order point between its last word and the completion, so no other
+/* The home must know this before the host can see the completion. No sync point between its last word and the completion, so no other
  * hart runs in between under the virtual clock. */
 static void far_announce(struct host_view *view, struct submission_queue *sq)
 {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "keep_report.h"
+#include "dump_report.h"
 
 namespace hz {
 
@@ -24,16 +24,16 @@ public:
 // The machine went dark at the operation or device time that its options named.
 class PowerCut : public Error {
 public:
-	PowerCut(const std::string &what, const hz_keep_report &kept, std::string report, std::string greeting)
+	PowerCut(const std::string &what, const hz_dump_report &kept, std::string report, std::string greeting)
 		: Error(what), kept_(kept), report_(std::move(report)), greeting_(std::move(greeting))
 	{
 	}
-	const hz_keep_report &kept() const { return kept_; }           // report of the capacitors
+	const hz_dump_report &kept() const { return kept_; }           // report of the capacitors
 	const std::string &plugin_report() const { return report_; }   // of the virtual clock, or empty
 	const std::string &qemu_greeting() const { return greeting_; } // from Machine
 
 private:
-	hz_keep_report kept_;
+	hz_dump_report kept_;
 	std::string report_, greeting_;
 };
 

@@ -35,13 +35,13 @@
  *   unsigned lt_hart_id(void);
  *   uint64_t clock_now_ns(void);                    device time; virtual: slot.now_ns, real: rdtime scaled, host:
  *                                                   host_clock.h
- *   uint64_t clock_frozen_ns(void);                 the same inside clock_freeze, where it needs no hint
+ *   uint64_t clock_frozen_ns(void);                 the same inside clock_freeze, where it needs no hypercall
  *   bool     clock_is_virtual(void);
  *   void     lt_note_waiting(class, index, since_ns), lt_note_not_waiting(void);  for the deadlock dump of the virtual
  *                                                   clock
- *   void     lt_tell_lock(event, class, index, site);  for the virtual clock's ledger of locks, clock frozen
+ *   void     lt_tell_lock(event, class, index, site);  for the virtual clock's lock profile, clock frozen
  *   void     lt_tell_look(void), lt_tell_looked(void);  for the virtual clock's race check: plain loads between the two may race
- *   void     lt_tell_had(logical_lock);             for the same ledger: a logical lock was taken (lt/logical.h); a constant
+ *   void     lt_tell_had(logical_lock);             for the same profile: a logical lock was taken (lt/logical.h); a constant
  *   void     lt_tell_request(event, request);        for the virtual clock's account of requests (vclock_abi.h); a constant event
  *   void     lt_tell_flash_read(request, begin_ns, cells_end_ns, end_ns);  for the same, clock frozen
  *   void     lt_tell_links(request, until_ns);         for the same, clock frozen

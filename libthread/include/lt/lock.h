@@ -44,7 +44,7 @@ enum { LT_LOCKS_APART = 1 << 28 };
  * memory from the arena of lt_locks_init. */
 void lt_lock_init(struct lt_lock *lock, unsigned lock_class, uint32_t index);
 void lt_lock_acquire(struct lt_lock *lock, struct lt_lock_node *node);
-/* Never waits; false leaves no trace but in the ledger. */
+/* Never waits; false leaves no trace but in the lock profile. */
 bool lt_lock_try(struct lt_lock *lock, struct lt_lock_node *node);
 /* By the hart of the acquisition, with the same node. */
 void lt_lock_release(struct lt_lock *lock, struct lt_lock_node *node);
@@ -57,7 +57,7 @@ void lt_lock_read_end(struct lt_lock *lock, struct lt_lock_node *node);
  * no writer has been inside since, so all that lt_glance read in between is whole. After a false of either, take the lock. Writers write
  * such data by lt_put; where another lock excludes them from those who look, plain stores do. Between the two calls there is no other lock,
  * and the data stay in place; the values may be of no use, so they steer nothing. A look that has begun counts as a shared acquisition; one
- * in vain, begun or not, counts as refused in the ledger. */
+ * in vain, begun or not, counts as refused in the lock profile. */
 bool lt_lock_has_looks(const struct lt_lock *lock);
 bool lt_lock_look(struct lt_lock *lock, struct lt_lock_node *node);
 bool lt_lock_looked(struct lt_lock *lock, struct lt_lock_node *node);

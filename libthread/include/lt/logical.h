@@ -1,4 +1,4 @@
-/* Logical locks: resources waited for with state and a queue, not in a spin. The virtual clock's ledger counts and times them like spin
+/* Logical locks: resources waited for with state and a queue, not in a spin. The virtual clock's lock profile counts and times them like spin
  * locks; the caller numbers them, from 0 on, below HZ_VC_LOGICAL_LOCKS.
  *
  * Every acquisition is reported with lt_tell_had (lt/arch.h), with or without a wait. Begin and end of a wait are reported by any hart;

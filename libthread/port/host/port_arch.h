@@ -41,7 +41,7 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 static inline void lt_tell_look(void) {}
 static inline void lt_tell_looked(void) {}
 static inline void lt_tell_had(unsigned logical_lock) { (void)logical_lock; }
-static inline void lt_tell_request(enum hz_vc_hint event, const void *request)
+static inline void lt_tell_request(enum hz_hypercall event, const void *request)
 {
 	(void)event;
 	(void)request;

@@ -40,14 +40,14 @@ static inline bool lt_cas(lt_word *w, uint64_t old, uint64_t new_) { return lt_c
 static inline uint64_t lt_peek(const lt_word *w) { return *(const volatile uint64_t *)&w->value; }
 static inline void lt_preset(lt_word *w, uint64_t v) { *(volatile uint64_t *)&w->value = v; }
 
-static inline void native_hint(enum hz_vc_hint hint) { native_services.hint(lt_native_hart, hint); }
+static inline void native_hypercall(enum hz_hypercall hypercall) { native_services.hypercall(lt_native_hart, hypercall); }
 
-#define LT_VC_HINT(imm) native_hint(imm)
+#define LT_HYPERCALL(imm) native_hypercall(imm)
 
 static inline bool clock_is_virtual(void) { return true; }
 static inline void clock_freeze(void) {} /* it is frozen, */
 static inline void clock_thaw(void) {}   /* and stays so */
-static inline void clock_stay(void) { native_hint(HZ_VC_STAY); }
+static inline void clock_stay(void) { native_hypercall(HZ_VC_STAY); }
 static inline uint64_t clock_frozen_ns(void) { return *(volatile uint64_t *)&lt_vc_slot()->now_ns; }
 static inline uint64_t clock_now_ns(void) { return clock_frozen_ns(); }
 static inline void lt_may_wait(const char *what) { (void)what; }
@@ -56,7 +56,7 @@ static inline void lt_kick(unsigned hart) { (void)hart; }
 static inline void clock_charge_ns(uint64_t ns)
 {
 	*(volatile uint64_t *)&lt_vc_slot()->arg0 = ns;
-	native_hint(HZ_VC_CHARGE);
+	native_hypercall(HZ_VC_CHARGE);
 }
 
 static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class, uint32_t index, const void *site)
@@ -66,7 +66,7 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 	slot->arg0 = event;
 	slot->arg1 = HZ_VC_LOCK(lock_class, index);
 	slot->arg2 = (uintptr_t)site;
-	native_hint(HZ_VC_LOCK_EVENT);
+	native_hypercall(HZ_VC_LOCK_EVENT);
 }
 
 static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_ns)
@@ -76,7 +76,7 @@ static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_n
 	slot->arg0 = begin_ns;
 	slot->arg1 = end_ns;
 	slot->arg2 = what;
-	native_hint(HZ_VC_SPAN);
+	native_hypercall(HZ_VC_SPAN);
 }
 
 static inline uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
@@ -85,13 +85,13 @@ static inline uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
 
 	slot->arg0 = deadline_ns;
 	slot->arg1 = (uintptr_t)&w->value;
-	native_hint(HZ_VC_TAKE);
+	native_hypercall(HZ_VC_TAKE);
 	return *(volatile uint64_t *)&slot->arg1;
 }
 
 /* Code of hardware neither waits for other harts nor tells the progress of a request: the link fails where it does. */
 void lt_tell_had(unsigned logical_lock);
-void lt_tell_request(enum hz_vc_hint event, const void *request);
+void lt_tell_request(enum hz_hypercall event, const void *request);
 void lt_tell_links(const void *request, uint64_t until_ns);
 void lt_tell_flash_read(const void *request, uint64_t begin_ns, uint64_t cells_end_ns, uint64_t end_ns);
 uint64_t lt_spin_while(const lt_word *w, uint64_t value);

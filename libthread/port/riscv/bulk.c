@@ -25,7 +25,7 @@ static bool is_done(void) { return *(volatile uint64_t *)&lt_vc_slot()->arg2 == 
 void bulk_copy(void *dst, const void *src, size_t bytes)
 {
 	if (state_work(dst, (uintptr_t)src, bytes)) {
-		LT_VC_HINT(HZ_VC_COPY);
+		LT_HYPERCALL(HZ_VC_COPY);
 		if (is_done())
 			return;
 	}
@@ -35,7 +35,7 @@ void bulk_copy(void *dst, const void *src, size_t bytes)
 void bulk_fill(void *dst, uint8_t value, size_t bytes)
 {
 	if (state_work(dst, value, bytes)) {
-		LT_VC_HINT(HZ_VC_FILL);
+		LT_HYPERCALL(HZ_VC_FILL);
 		if (is_done())
 			return;
 	}
@@ -45,7 +45,7 @@ void bulk_fill(void *dst, uint8_t value, size_t bytes)
 void bulk_lanes(struct hz_lanes *lanes, const void *data, size_t bytes)
 {
 	if (state_work(lanes, (uintptr_t)data, bytes)) {
-		LT_VC_HINT(HZ_VC_LANES);
+		LT_HYPERCALL(HZ_VC_LANES);
 		if (is_done())
 			return;
 	}

@@ -27,7 +27,7 @@ typedef struct lt_word {
 extern uintptr_t lt_clint_base; /* msip at +4*hart, mtimecmp at +0x4000+8*hart; default 0x2000000 */
 extern uint32_t lt_ns_per_tick; /* of rdtime; default 100 (10 MHz) */
 
-/* LR.D and not LD: an order point of the virtual clock. .aq keeps later reads behind it. */
+/* LR.D and not LD: a sync point of the virtual clock. .aq keeps later reads behind it. */
 static inline uint64_t lt_load(const lt_word *w)
 {
 	uint64_t v;
@@ -54,11 +54,11 @@ static inline uint32_t lt_load32(const uint32_t *w)
 
 static inline void lt_store32(uint32_t *w, uint32_t v) { __asm__ volatile("amoswap.w.rl zero, %1, (%0)" : : "r"(w), "r"(v) : "memory"); }
 
-/* Plain accesses suffice the virtual clock, too: the sequence that judges them is read and written at order points. */
+/* Plain accesses suffice the virtual clock, too: the sequence that judges them is read and written at sync points. */
 static inline uint32_t lt_glance(const uint32_t *w) { return *(const volatile uint32_t *)w; }
 static inline void lt_put(uint32_t *w, uint32_t v) { *(volatile uint32_t *)w = v; }
 
-/* AMOSWAP and not SD: an order point. .rl keeps every earlier load and store before it. */
+/* AMOSWAP and not SD: a sync point. .rl keeps every earlier load and store before it. */
 static inline void lt_store(lt_word *w, uint64_t v)
 {
 	__asm__ volatile("amoswap.d.rl zero, %1, (%0)" : : "r"(&w->value), "r"(v) : "memory");
@@ -117,13 +117,13 @@ static inline struct hz_vc_slot *lt_vc_slot(void)
 	return (struct hz_vc_slot *)(HZ_VC_SLOTS_ADDR + id * sizeof(struct hz_vc_slot));
 }
 
-/* A hint to the plugin (vclock_abi.h); a no-op without it. */
-#define LT_VC_HINT(imm) __asm__ volatile("slti zero, zero, %0" : : "i"(imm) : "memory")
+/* A hypercall to the plugin (vclock_abi.h); a no-op without it. */
+#define LT_HYPERCALL(imm) __asm__ volatile("slti zero, zero, %0" : : "i"(imm) : "memory")
 
-/* The plugin fills in every slot's magic before any hart passes its first hint; boot code executes one (HZ_VC_SYNC). */
+/* The plugin fills in every slot's magic before any hart passes its first hypercall; boot code executes one (HZ_VC_SYNC). */
 static inline bool clock_is_virtual(void) { return lt_vc_slot()->magic != 0; }
 
-static inline void clock_freeze(void) { LT_VC_HINT(HZ_VC_FREEZE); }
+static inline void clock_freeze(void) { LT_HYPERCALL(HZ_VC_FREEZE); }
 
 /* A branch inside the freeze may go either way by chance. If a compiler gave each way its own thaw and code behind it, device time would
  * depend on the way. So before the thaw all ways enter a loop: for all the compiler knows, an empty instruction might repeat it, so it
@@ -137,14 +137,14 @@ meet:
 }
 
 /* No other hart comes between the last lt_* access of this freeze and this hart's next freeze. Call with the clock frozen. */
-static inline void clock_stay(void) { LT_VC_HINT(HZ_VC_STAY); }
+static inline void clock_stay(void) { LT_HYPERCALL(HZ_VC_STAY); }
 
 static inline void lt_may_wait(const char *what) { (void)what; }
 
 static inline void clock_charge_ns(uint64_t ns)
 {
 	lt_vc_slot()->arg0 = ns;
-	LT_VC_HINT(HZ_VC_CHARGE);
+	LT_HYPERCALL(HZ_VC_CHARGE);
 }
 
 /* The lock this hart spins for, for the plugin's deadlock dump. Call with the clock frozen. */
@@ -158,7 +158,7 @@ static inline void lt_note_waiting(unsigned lock_class, uint32_t index, uint64_t
 
 static inline void lt_note_not_waiting(void) { *(volatile uint64_t *)&lt_vc_slot()->waiting_for = 0; }
 
-/* For the plugin's ledger of locks. Call with the clock frozen. */
+/* For the plugin's lock profile. Call with the clock frozen. */
 static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class, uint32_t index, const void *site)
 {
 	volatile struct hz_vc_slot *slot = lt_vc_slot();
@@ -166,15 +166,15 @@ static inline void lt_tell_lock(enum hz_vc_lock_event event, unsigned lock_class
 	slot->arg0 = event;
 	slot->arg1 = HZ_VC_LOCK(lock_class, index);
 	slot->arg2 = (uintptr_t)site;
-	LT_VC_HINT(HZ_VC_LOCK_EVENT);
+	LT_HYPERCALL(HZ_VC_LOCK_EVENT);
 }
 
 /* For the plugin's race check. */
-static inline void lt_tell_look(void) { LT_VC_HINT(HZ_VC_LOOK); }
-static inline void lt_tell_looked(void) { LT_VC_HINT(HZ_VC_LOOKED); }
+static inline void lt_tell_look(void) { LT_HYPERCALL(HZ_VC_LOOK); }
+static inline void lt_tell_looked(void) { LT_HYPERCALL(HZ_VC_LOOKED); }
 
-/* For the plugin's ledger: one instruction, anywhere. */
-#define lt_tell_had(logical_lock) LT_VC_HINT(HZ_VC_HAD + (logical_lock))
+/* For the plugin's lock profile: one instruction, anywhere. */
+#define lt_tell_had(logical_lock) LT_HYPERCALL(HZ_VC_HAD + (logical_lock))
 
 /* For the plugin's account of requests: one instruction, anywhere. */
 #define lt_tell_request(event, request) __asm__ volatile("slti zero, %1, %0" : : "i"(event), "r"(request) : "memory")
@@ -204,7 +204,7 @@ static inline void lt_tell_span(uint64_t what, uint64_t begin_ns, uint64_t end_n
 	slot->arg0 = begin_ns;
 	slot->arg1 = end_ns;
 	slot->arg2 = what;
-	LT_VC_HINT(HZ_VC_SPAN);
+	LT_HYPERCALL(HZ_VC_SPAN);
 }
 
 static inline uint64_t lt_ticks(void)
@@ -221,7 +221,7 @@ static inline uint64_t clock_now_ns(void)
 
 	if (slot->magic == 0)
 		return lt_ticks() * lt_ns_per_tick;
-	LT_VC_HINT(HZ_VC_NOW);
+	LT_HYPERCALL(HZ_VC_NOW);
 	return *(volatile uint64_t *)&slot->now_ns;
 }
 
@@ -269,7 +269,7 @@ static inline void lt_spoil(void *start, size_t bytes)
 bool lt_wait_while(const lt_word *w, uint64_t value, uint64_t deadline_ns);
 uint64_t lt_real_take(lt_word *w, uint64_t deadline_ns); /* lt_wait_take on plain QEMU */
 
-/* One hint: the plugin looks, parks the hart and takes, so that a look in vain need not run the hart. */
+/* One hypercall: the plugin looks, parks the hart and takes, so that a look in vain need not run the hart. */
 static inline uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
 {
 	volatile struct hz_vc_slot *slot = lt_vc_slot();
@@ -278,7 +278,7 @@ static inline uint64_t lt_wait_take(lt_word *w, uint64_t deadline_ns)
 		return lt_real_take(w, deadline_ns);
 	slot->arg0 = deadline_ns;
 	slot->arg1 = (uintptr_t)&w->value;
-	LT_VC_HINT(HZ_VC_TAKE);
+	LT_HYPERCALL(HZ_VC_TAKE);
 	return slot->arg1;
 }
 void lt_kick(unsigned hart);

@@ -30,7 +30,7 @@ enum scene {
 	SCENE_UNFROZEN, /* waits for the host with its clock running */
 	SCENE_MMIO,     /* reads a device register in straight code; with think = 0 inside a freeze */
 	SCENE_TAKE,     /* parcels round a ring of words, taken by TAKE; with think = 0 by LR, WRS.STO and AMOSWAP */
-	SCENE_BULK,     /* executes hints as a list of jobs says, with a clock that stands or runs */
+	SCENE_BULK,     /* executes hypercalls as a list of jobs says, with a clock that stands or runs */
 	SCENE_MARKED,   /* calls HZ_FROZEN code; with think = 0 inside a freeze, as it must */
 };
 
@@ -39,7 +39,7 @@ struct probe_parameters {
 };
 
 struct probe_job {
-	uint64_t hint, frozen, arg0, arg1, arg2;
+	uint64_t hypercall, frozen, arg0, arg1, arg2;
 };
 
 struct probe_results {
@@ -55,7 +55,7 @@ struct probe_results {
 #define QUESTION ((volatile uint32_t *)0x80303040)
 #define SLOTS ((volatile struct hz_vc_slot *)HZ_VC_SLOTS_ADDR)
 
-#define HINT(n) __asm__ volatile("slti x0, x0, %0" ::"i"(n) : "memory")
+#define HYPERCALL(n) __asm__ volatile("slti x0, x0, %0" ::"i"(n) : "memory")
 
 #define REQUEST(n, request) __asm__ volatile("slti x0, %1, %0" ::"i"(n), "r"(request) : "memory")
 
@@ -95,7 +95,7 @@ static void wait_sto(uint64_t hart, uint64_t deadline_ns)
 
 static uint64_t now(uint64_t hart)
 {
-	HINT(HZ_VC_NOW);
+	HYPERCALL(HZ_VC_NOW);
 	return SLOTS[hart].now_ns;
 }
 
@@ -142,7 +142,7 @@ static uint64_t take(uint64_t hart, uint64_t deadline_ns)
 	SLOTS[hart].arg0 = deadline_ns;
 	if (PARAMETERS->think) {
 		SLOTS[hart].arg1 = (uint64_t)parcels[hart];
-		HINT(HZ_VC_TAKE);
+		HYPERCALL(HZ_VC_TAKE);
 		return SLOTS[hart].arg1;
 	}
 	if (!load(parcels[hart]))
@@ -157,7 +157,7 @@ static void scene_deadline(uint64_t hart)
 	for (uint64_t i = 0; i < PARAMETERS->rounds; i++) {
 		t += 1000 + 7 * hart;
 		if (i & 1) {
-			HINT(HZ_VC_FREEZE);
+			HYPERCALL(HZ_VC_FREEZE);
 			take(hart, t);
 		} else {
 			load(&shared_word);
@@ -166,7 +166,7 @@ static void scene_deadline(uint64_t hart)
 		if (!hart)
 			RESULTS->log[2 * i] = now(hart) - t;
 		if (i & 1)
-			HINT(HZ_VC_THAW);
+			HYPERCALL(HZ_VC_THAW);
 	}
 	RESULTS->value[hart] = now(hart);
 }
@@ -177,17 +177,17 @@ static void scene_ping(uint64_t hart)
 
 	if (!hart) {
 		SLOTS[hart].arg0 = next;
-		HINT(HZ_VC_WAKE);
+		HYPERCALL(HZ_VC_WAKE);
 	}
 	for (uint64_t i = 0; i < PARAMETERS->rounds; i++) {
 		uint64_t deadline = now(hart) + 1000000;
 
 		SLOTS[hart].arg0 = deadline;
-		HINT(HZ_VC_WAIT);
+		HYPERCALL(HZ_VC_WAIT);
 		timeouts += now(hart) >= deadline;
 		think(PARAMETERS->think);
 		SLOTS[hart].arg0 = next;
-		HINT(HZ_VC_WAKE);
+		HYPERCALL(HZ_VC_WAKE);
 	}
 	RESULTS->value[hart] = now(hart) << 8 | timeouts;
 }
@@ -215,14 +215,14 @@ static void scene_take(uint64_t hart)
 
 static void ask_host(uint32_t question)
 {
-	HINT(HZ_VC_FREEZE);
-	HINT(HZ_VC_SYNC);
+	HYPERCALL(HZ_VC_FREEZE);
+	HYPERCALL(HZ_VC_SYNC);
 	*QUESTION = question;
 	while (*BELL != question) {
 		SLOTS[0].arg0 = question - 1;
-		HINT(HZ_VC_HOST_WAIT);
+		HYPERCALL(HZ_VC_HOST_WAIT);
 	}
-	HINT(HZ_VC_THAW);
+	HYPERCALL(HZ_VC_THAW);
 }
 
 static void scene_host(uint64_t hart)
@@ -246,17 +246,17 @@ static void scene_charge(uint64_t hart)
 	t[0] = now(hart);
 	t[1] = now(hart);
 	SLOTS[hart].arg0 = 12345;
-	HINT(HZ_VC_CHARGE);
+	HYPERCALL(HZ_VC_CHARGE);
 	t[2] = now(hart);
-	HINT(HZ_VC_FREEZE);
-	HINT(HZ_VC_FREEZE);
+	HYPERCALL(HZ_VC_FREEZE);
+	HYPERCALL(HZ_VC_FREEZE);
 	think(1000);
 	add(&shared_word, 1);
 	t[3] = now(hart);
-	HINT(HZ_VC_THAW);
+	HYPERCALL(HZ_VC_THAW);
 	think(1000);
 	t[4] = now(hart);
-	HINT(HZ_VC_THAW);
+	HYPERCALL(HZ_VC_THAW);
 	think(1000);
 	t[5] = now(hart);
 	if (!hart)
@@ -361,14 +361,14 @@ static void scene_late(uint64_t hart)
 {
 	if (hart) {
 		SLOTS[hart].arg0 = 0;
-		HINT(HZ_VC_WAKE);
+		HYPERCALL(HZ_VC_WAKE);
 	} else {
 		think(5000);
 		SLOTS[0].arg0 = UINT64_MAX;
-		HINT(HZ_VC_WAIT);
+		HYPERCALL(HZ_VC_WAIT);
 		RESULTS->log[0] = now(0);
 		SLOTS[0].arg0 = now(0) + 500;
-		HINT(HZ_VC_WAIT);
+		HYPERCALL(HZ_VC_WAIT);
 		RESULTS->log[1] = now(0);
 	}
 }
@@ -418,11 +418,11 @@ static void scene_mmio(void)
 {
 	for (uint64_t i = 0; i < PARAMETERS->rounds; i++) {
 		if (!PARAMETERS->think)
-			HINT(HZ_VC_FREEZE);
+			HYPERCALL(HZ_VC_FREEZE);
 		(void)*(volatile uint32_t *)0x2000000; /* CLINT msip of hart 0 */
 		__asm__ volatile(".rept 20; nop; .endr");
 		if (!PARAMETERS->think)
-			HINT(HZ_VC_THAW);
+			HYPERCALL(HZ_VC_THAW);
 	}
 }
 
@@ -432,10 +432,10 @@ static void scene_marked(void)
 {
 	for (uint64_t i = 0; i < PARAMETERS->rounds; i++) {
 		if (!PARAMETERS->think)
-			HINT(HZ_VC_FREEZE);
+			HYPERCALL(HZ_VC_FREEZE);
 		marked();
 		if (!PARAMETERS->think)
-			HINT(HZ_VC_THAW);
+			HYPERCALL(HZ_VC_THAW);
 	}
 }
 
@@ -444,15 +444,15 @@ static void ask(const struct probe_job *job)
 	SLOTS[0].arg0 = job->arg0;
 	SLOTS[0].arg1 = job->arg1;
 	SLOTS[0].arg2 = job->arg2;
-	switch (job->hint) {
-	case HZ_VC_COPY: HINT(HZ_VC_COPY); break;
-	case HZ_VC_FILL: HINT(HZ_VC_FILL); break;
-	case HZ_VC_LANES: HINT(HZ_VC_LANES); break;
-	case HZ_VC_CHARGE: HINT(HZ_VC_CHARGE); break;
-	case HZ_VC_LOCK_EVENT: HINT(HZ_VC_LOCK_EVENT); break;
-	case HZ_VC_HAD: HINT(HZ_VC_HAD); break;
-	case HZ_VC_HAD + 6: HINT(HZ_VC_HAD + 6); break;
-	case HZ_VC_HAD + 13: HINT(HZ_VC_HAD + 13); break;
+	switch (job->hypercall) {
+	case HZ_VC_COPY: HYPERCALL(HZ_VC_COPY); break;
+	case HZ_VC_FILL: HYPERCALL(HZ_VC_FILL); break;
+	case HZ_VC_LANES: HYPERCALL(HZ_VC_LANES); break;
+	case HZ_VC_CHARGE: HYPERCALL(HZ_VC_CHARGE); break;
+	case HZ_VC_LOCK_EVENT: HYPERCALL(HZ_VC_LOCK_EVENT); break;
+	case HZ_VC_HAD: HYPERCALL(HZ_VC_HAD); break;
+	case HZ_VC_HAD + 6: HYPERCALL(HZ_VC_HAD + 6); break;
+	case HZ_VC_HAD + 13: HYPERCALL(HZ_VC_HAD + 13); break;
 	case HZ_VC_FETCHED: REQUEST(HZ_VC_FETCHED, job->arg0); break;
 	case HZ_VC_RUN: REQUEST(HZ_VC_RUN, job->arg0); break;
 	case HZ_VC_LEFT: REQUEST(HZ_VC_LEFT, job->arg0); break;
@@ -471,9 +471,9 @@ static void scene_bulk(void)
 		uint64_t begin = now(0);
 
 		if (JOBS[i].frozen) {
-			HINT(HZ_VC_FREEZE);
+			HYPERCALL(HZ_VC_FREEZE);
 			ask(&JOBS[i]);
-			HINT(HZ_VC_THAW);
+			HYPERCALL(HZ_VC_THAW);
 		} else {
 			ask(&JOBS[i]);
 		}
@@ -499,7 +499,7 @@ static void play(uint64_t hart)
 	case SCENE_FLUSH: scene_flush(hart); break;
 	case SCENE_WFI: scene_wfi(hart); break;
 	case SCENE_SPINLOCK: scene_spinlock(hart); break;
-	case SCENE_UNFROZEN: HINT(HZ_VC_HOST_WAIT); break;
+	case SCENE_UNFROZEN: HYPERCALL(HZ_VC_HOST_WAIT); break;
 	case SCENE_MMIO: scene_mmio(); break;
 	case SCENE_TAKE: scene_take(hart); break;
 	case SCENE_BULK: scene_bulk(); break;
@@ -514,7 +514,7 @@ void probe_main(uint64_t hart)
 	play(hart);
 	if (add(&done, 1) + 1 == PARAMETERS->harts) {
 		RESULTS->done = PARAMETERS->harts;
-		HINT(HZ_VC_END);
+		HYPERCALL(HZ_VC_END);
 		if (PARAMETERS->scene != SCENE_ENDED)
 			*(volatile uint32_t *)0x100000 = 0x5555; /* finisher of QEMU's virt machine: power off */
 	}

@@ -5,7 +5,7 @@
 # op_end. Lists, logs and shared lines: LISTS, LOGS and LINES of programs.py.
 # SPDX-License-Identifier: BSD-3-Clause
 
-#define HINT(n) slti x0, x0, n
+#define HYPERCALL(n) slti x0, x0, n
 #define NOW 0x101
 #define LISTS 0x81000000 /* 64 addresses of lists, 64 of logs, number of harts, number of shared lines */
 #define LINES 0x80310000
@@ -43,7 +43,7 @@ _start:
 	.endm
 	# Absolute deadline from now and a relative one.
 	.macro DEADLINE ns
-	HINT(NOW)
+	HYPERCALL(NOW)
 	ld t0, 8(s2)
 	add t0, t0, \ns
 	sd t0, 16(s2)
@@ -93,35 +93,35 @@ op_nto:	.word 0x00d00073
 op_sto:	DEADLINE a0
 	.word 0x01d00073
 	NEXT
-op_now:	HINT(NOW)
+op_now:	HYPERCALL(NOW)
 	ld a2, 8(s2)
 	LOG a2
 op_wait: DEADLINE a0
-	HINT(0x102)
-	HINT(NOW)
+	HYPERCALL(0x102)
+	HYPERCALL(NOW)
 	ld a2, 8(s2)
 	LOG a2
 op_wake: sd a0, 16(s2)
-	HINT(0x103)
+	HYPERCALL(0x103)
 	NEXT
-op_freeze: HINT(0x104)
+op_freeze: HYPERCALL(0x104)
 	NEXT
-op_freeze_again: HINT(0x104)
+op_freeze_again: HYPERCALL(0x104)
 	NEXT
-op_stay: HINT(0x130)
+op_stay: HYPERCALL(0x130)
 	NEXT
-op_thaw: HINT(0x105)
+op_thaw: HYPERCALL(0x105)
 	NEXT
-op_sync: HINT(0x100)
+op_sync: HYPERCALL(0x100)
 	NEXT
 op_pause: .word 0x0100000f
 	NEXT
 op_charge: sd a0, 16(s2)
-	HINT(0x107)
+	HYPERCALL(0x107)
 	NEXT
 op_take: DEADLINE a1
 	sd a0, 24(s2)
-	HINT(0x109)
+	HYPERCALL(0x109)
 	ld a2, 24(s2)
 	LOG a2
 op_think: addi a0, a0, -1
@@ -157,7 +157,7 @@ op_meet:
 
 op_end:
 	bnez s3, 6f
-	HINT(0x1ff)
+	HYPERCALL(0x1ff)
 	li t0, 0x100000         # finisher of QEMU's virt machine: power off
 	li t1, 0x5555
 	sw t1, 0(t0)

@@ -9,13 +9,13 @@
 /* The clock has 1000 MHz here: a nanosecond is a cycle. */
 static inline uint64_t cycles(void)
 {
-	LT_VC_HINT(HZ_VC_NOW);
+	LT_HYPERCALL(HZ_VC_NOW);
 	return *(volatile uint64_t *)&lt_vc_slot()->now_ns;
 }
 
 #include "riscv.h"
 
-static inline void machine_begin(void) { LT_VC_HINT(HZ_VC_SYNC); }
+static inline void machine_begin(void) { LT_HYPERCALL(HZ_VC_SYNC); }
 
 static inline void await_at_least(lt_word *w, uint64_t value)
 {

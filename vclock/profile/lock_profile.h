@@ -1,12 +1,12 @@
-/* The ledger of spin locks (option locks=on): acquisitions, waits and holders, reported by
+/* The lock profile of spin locks (option locks=on): acquisitions, waits and holders, reported by
  * HZ_VC_LOCK_EVENT.
  *
- * The firmware reports from inside freezes, so the ledger costs no device time. It restarts when
+ * The firmware reports from inside freezes, so the lock profile costs no device time. It restarts when
  * the firmware resets its statistics; the run's report shows its state at the firmware's last
  * report. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef VCLOCK_PROFILE_LEDGER_H
-#define VCLOCK_PROFILE_LEDGER_H
+#ifndef VCLOCK_PROFILE_LOCK_PROFILE_H
+#define VCLOCK_PROFILE_LOCK_PROFILE_H
 
 #include <stdio.h>
 
@@ -14,9 +14,9 @@
 #include "base/table.h"
 #include "histogram.h"
 
-enum { VC_LEDGER_CLASSES = 16 };
+enum { VC_LOCK_CLASSES = 16 };
 
-struct vc_ledger_lock {
+struct vc_profiled_lock {
 	uint64_t tag;     /* HZ_VC_LOCK of the lock */
 	uint32_t holders; /* harts inside: several readers, or one */
 	uint32_t waiters;
@@ -29,35 +29,35 @@ struct vc_ledger_lock {
 	uint64_t streak, longest_streak; /* consecutive acquisitions by one hart */
 };
 
-struct vc_ledger_class {
+struct vc_profiled_class {
 	struct vc_histogram wait, hold;
 	uint64_t handover[VC_MAX_HARTS][VC_MAX_HARTS]; /* from hart to hart */
 	uint64_t refused;                              /* failed tries */
-	uint64_t takes_holding[VC_LEDGER_CLASSES];     /* acquisitions by a hart whose innermost held lock was of that class */
+	uint64_t takes_holding[VC_LOCK_CLASSES];       /* acquisitions by a hart whose innermost held lock was of that class */
 };
 
 /* Call sites of a waiter and of the holder that it waited for. */
-struct vc_ledger_blame {
+struct vc_lock_blame {
 	uint64_t tag; /* low halves of the two addresses: waiter, holder */
 	uint64_t waits, wait_ns, lock_class;
 };
 
-struct vc_ledger {
+struct vc_lock_profile {
 	struct vc_table locks, blames;
-	struct vc_ledger_class *classes[VC_LEDGER_CLASSES]; /* NULL: no lock of the class was taken */
+	struct vc_profiled_class *classes[VC_LOCK_CLASSES]; /* NULL: no lock of the class was taken */
 };
 
-extern struct vc_ledger vc_ledger;
+extern struct vc_lock_profile vc_lock_profile;
 
 /* HZ_VC_LOCK_EVENT of h, the token holder. */
-void vc_ledger_event(struct vc_hart *h);
+void vc_lock_profile_event(struct vc_hart *h);
 
-/* The ledger as JSON. */
+/* The lock profile as JSON. */
 
 /* Save the current state: the report shows it until the next call. */
-void vc_ledger_keep(void);
+void vc_lock_profile_keep(void);
 /* One JSON value: the saved state, else the current one. */
-void vc_ledger_write_json(FILE *out);
+void vc_lock_profile_write_json(FILE *out);
 
 /* Shared with the report of logical locks: counts per hart; "name": {count, sum, mean and
  * percentiles}. */
@@ -71,7 +71,7 @@ int vc_by_weight(uint64_t a, uint64_t b, uint64_t tag_a, uint64_t tag_b);
 
 /* Logical locks (libthread's lt/logical.h): acquisitions, waiters and waiting times.
  *
- * A hint of one instruction reports an acquisition and names the class; a wait is reported from its
+ * A hypercall of one instruction reports an acquisition and names the class; a wait is reported from its
  * begin, with the waiter's address. */
 
 /* HZ_VC_HAD. */

@@ -1,4 +1,4 @@
-"""The ledger of locks, driven by hints with outcomes computed by hand."""
+"""The lock profile, driven by hypercalls with outcomes computed by hand."""
 # SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import re
@@ -13,7 +13,7 @@ ABI = (PROTOCOL / "vclock_abi.h").read_text(encoding="utf-8")
 EVENTS = re.findall(r"^\tHZ_VC_(\w+),", ABI.split("enum hz_vc_lock_event {")[1].split("};")[0], re.M)
 LOGICAL = re.findall(r"^HZ_LOGICAL_LOCK\(\w+, (\w+)", (PROTOCOL / "logical_locks.def").read_text(encoding="utf-8"), re.M)
 FETCHED, RUN, LEFT, LINKS, DONE, FLASH_READ, ENDS_READ, ENDS_WRITE = range(0x120, 0x128)
-SLACK = 100 # instructions between two hints
+SLACK = 100 # instructions between two hypercalls
 
 
 def lock(number, index):
@@ -28,15 +28,15 @@ def passes(ns):
     return CHARGE, 0, ns, 0, 0
 
 
-class Ledger(ProbeCase):
+class LockProfile(ProbeCase):
     def told(self, jobs, options=("locks=on",)):
         with self.probe("bulk", 1, rounds=len(jobs), options=["preset=ideal", "mhz=1000", *options]) as m:
             m.write(JOBS, b"".join(struct.pack("<5Q", *job) for job in jobs))
             self.assertEqual(m.run(), 0, m.output)
             return m.report()
 
-    def about(self, ns, expected, hints=1):
-        self.assertTrue(expected <= ns <= expected + SLACK * hints, f"{ns} is not {expected} and a little")
+    def about(self, ns, expected, hypercalls=1):
+        self.assertTrue(expected <= ns <= expected + SLACK * hypercalls, f"{ns} is not {expected} and a little")
 
     def test_logical_locks(self):
         zone, other, one, two = lock(0, 7), lock(6, 3), 0x80001000, 0x80002000
@@ -137,7 +137,7 @@ class Ledger(ProbeCase):
         self.assertEqual(self.of_locks(), {("zone", 3): {"held": 34, "behind": 128}, ("slc", 0): {"held": 4}, ("l2p", 9): {"spin": 8, "held": 16}})
 
     def test_sections_take_longer_or_shorter(self):
-        """20 hints in a section, which freeze nothing: a few hundred instructions, of which so many thousandths are added or taken away."""
+        """20 hypercalls in a section, which freeze nothing: a few hundred instructions, of which so many thousandths are added or taken away."""
         slc = lock(4, 0)
         jobs = [tell("LOCK_GOT", slc), *[(HAD, 0, 0, 0, 0)] * 20, tell("LOCK_GIVEN", slc), *[(HAD, 0, 0, 0, 0)] * 20]
         cycles = {hold: self.told(jobs, ["locks=on", f"hold={hold}"])["harts"][0]["cycles"] for hold in (500, 1000, 2000, 3000)}

@@ -1,6 +1,6 @@
 /* Flash and energy for protected data. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "keep_size.h"
+#include "dump_size.h"
 
 #include "spread.h"
 
@@ -31,11 +31,11 @@ static uint64_t transfer_ns(const struct hz_device_config *cfg, uint64_t sectors
 }
 
 /* Time and energy of one program of the kept region, of a slow die too. */
-struct keep_cost {
+struct dump_cost {
 	uint64_t program_ns, transfer_ns, busy_ns; /* busy: the longest running operation of a die */
 };
 
-static struct keep_cost cost_of(const struct hz_device_config *cfg, const struct hz_shape *shape)
+static struct dump_cost cost_of(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint64_t percent = cfg->slow_die && cfg->slow_percent > 100 ? cfg->slow_percent : 100;
 	uint64_t slc = slowest(cfg->slc.program_ns[0], cfg->slc_sigma.program_ns[0]);
@@ -45,7 +45,7 @@ static struct keep_cost cost_of(const struct hz_device_config *cfg, const struct
 		unit = shape->unit_sectors > unit ? shape->unit_sectors : unit;
 		slc = slc > normal * cfg->program_passes ? slc : normal * cfg->program_passes;
 	}
-	return (struct keep_cost){
+	return (struct dump_cost){
 		.program_ns = slc * percent / 100,
 		.transfer_ns = transfer_ns(cfg, unit) * (cfg->plp_flush == HZ_PLP_IN_PLACE ? cfg->program_passes : 1),
 		.busy_ns = (slc > normal ? slc : normal) * percent / 100,
@@ -53,9 +53,9 @@ static struct keep_cost cost_of(const struct hz_device_config *cfg, const struct
 }
 
 /* Balanced: the rows of all planes, each after the transfers of its channel. In place: all of it one after another, on one die. */
-uint64_t hz_keep_energy_pj(const struct hz_device_config *cfg, const struct hz_shape *shape, uint32_t sectors)
+uint64_t hz_dump_energy_pj(const struct hz_device_config *cfg, const struct hz_shape *shape, uint32_t sectors)
 {
-	struct keep_cost cost = cost_of(cfg, shape);
+	struct dump_cost cost = cost_of(cfg, shape);
 	uint64_t programs = programs_for(cfg, sectors), in_row = cfg->plp_flush == HZ_PLP_IN_PLACE ? 1 : shape->planes;
 	uint64_t rows = (programs + in_row - 1) / in_row + 1, transfers = in_row > 1 ? shape->planes / cfg->channels : 1;
 	uint64_t time_ns = cost.busy_ns + rows * (cost.program_ns + transfers * cost.transfer_ns);
@@ -64,16 +64,16 @@ uint64_t hz_keep_energy_pj(const struct hz_device_config *cfg, const struct hz_s
 	       programs * (cost.program_ns * cfg->plp_program_mw + cost.transfer_ns * cfg->plp_transfer_mw);
 }
 
-uint32_t hz_keep_sectors(const struct hz_device_config *cfg, const struct hz_shape *shape)
+uint32_t hz_dump_sectors(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
 	uint32_t least = 0, most = (uint32_t)(cfg->plp_bytes / HZ_SECTOR_BYTES);
 
-	if (!cfg->plp_energy_uj || hz_keep_energy_pj(cfg, shape, most) <= cfg->plp_energy_uj * 1000000ull)
+	if (!cfg->plp_energy_uj || hz_dump_energy_pj(cfg, shape, most) <= cfg->plp_energy_uj * 1000000ull)
 		return most;
 	while (least + 1 < most) { /* `most` are too many; `least` are known to fit, unless 0 */
 		uint32_t middle = least + (most - least) / 2;
 
-		if (hz_keep_energy_pj(cfg, shape, middle) <= cfg->plp_energy_uj * 1000000ull)
+		if (hz_dump_energy_pj(cfg, shape, middle) <= cfg->plp_energy_uj * 1000000ull)
 			least = middle;
 		else
 			most = middle;
@@ -82,9 +82,9 @@ uint32_t hz_keep_sectors(const struct hz_device_config *cfg, const struct hz_sha
 }
 
 /* Each plane has a block more than its share: dies that become free late get fewer programs than others, and a failing block takes none. */
-uint32_t hz_keep_superblocks(const struct hz_device_config *cfg, const struct hz_shape *shape)
+uint32_t hz_dump_superblocks(const struct hz_device_config *cfg, const struct hz_shape *shape)
 {
-	uint64_t sectors = programs_for(cfg, hz_keep_sectors(cfg, shape)) * cfg->slc_program_sectors;
+	uint64_t sectors = programs_for(cfg, hz_dump_sectors(cfg, shape)) * cfg->slc_program_sectors;
 
 	if (!cfg->plp_bytes)
 		return 0;

@@ -161,10 +161,10 @@ uint64_t last_answer(const Requests &all)
 
 } // namespace
 
-class AbandonKind : public testing::TestWithParam<size_t> {};
+class CancelKind : public testing::TestWithParam<size_t> {};
 
 // At moments all over its run; afterwards the same is asked for once more, and done.
-TEST_P(AbandonKind, EndsSoonAndTheDeviceGoesOn)
+TEST_P(CancelKind, EndsSoonAndTheDeviceGoesOn)
 {
 	const Kind &kind = kinds[GetParam()];
 	uint64_t whole_ns = 0, longest_ns = 0;
@@ -184,7 +184,7 @@ TEST_P(AbandonKind, EndsSoonAndTheDeviceGoesOn)
 		SCOPED_TRACE(testing::Message() << "reset after " << after_ns << " ns");
 		lt_host_run_until(begun_ns + after_ns);
 		begun_ns = clock_now_ns();
-		rig.abandon([&] { return std::all_of(all.begin(), all.end(), [](auto &r) { return r->done; }); });
+		rig.cancel([&] { return std::all_of(all.begin(), all.end(), [](auto &r) { return r->done; }); });
 		lt_host_run_until_idle();
 		longest_ns = std::max(longest_ns, last_answer(all) - std::min(begun_ns, last_answer(all)));
 		ASSERT_EQ(rig.check(), "");
@@ -195,11 +195,11 @@ TEST_P(AbandonKind, EndsSoonAndTheDeviceGoesOn)
 		ASSERT_EQ(rig.check(), "");
 		ASSERT_FALSE(HasFailure());
 	}
-	printf("%s: %.3f ms if it may end, %.3f ms at most when it is abandoned\n", kind.name, static_cast<double>(whole_ns) / 1e6,
+	printf("%s: %.3f ms if it may end, %.3f ms at most when it is cancelled\n", kind.name, static_cast<double>(whole_ns) / 1e6,
 	       static_cast<double>(longest_ns) / 1e6);
 	EXPECT_LT(longest_ns, std::string(kind.name).starts_with("Reads") ? longest : longest_without_reads);
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, AbandonKind, testing::Range(size_t(0), std::size(kinds)),
+INSTANTIATE_TEST_SUITE_P(Kinds, CancelKind, testing::Range(size_t(0), std::size(kinds)),
 			 [](const auto &test) { return kinds[test.param].name; });
 
 namespace {
@@ -214,10 +214,10 @@ template <typename D> void reset_again_and_again(Rig &rig, D &driver)
 		SCOPED_TRACE(testing::Message() << "round " << round);
 		ASSERT_TRUE(driver.run_batch(driver.random_batch()));
 		uint64_t after_ns = driver.roll(2) ? driver.roll(20000) : driver.roll(4000000);
-		longest_ns = std::max(longest_ns, driver.run_abandoned_batch(driver.random_batch(24), after_ns));
+		longest_ns = std::max(longest_ns, driver.run_cancelled_batch(driver.random_batch(24), after_ns));
 		if (driver.roll(3)) {
 			lt_host_run_until_idle();
-			driver.check_abandoned();
+			driver.check_cancelled();
 			ASSERT_EQ(rig.check(), "");
 		} else {
 			ASSERT_TRUE(rig.boot()) << rig.error;
@@ -225,13 +225,13 @@ template <typename D> void reset_again_and_again(Rig &rig, D &driver)
 		}
 	}
 	EXPECT_LT(longest_ns, longest);
-	EXPECT_GT(driver.abandoned, 50u);
+	EXPECT_GT(driver.cancelled, 50u);
 }
 
 } // namespace
 
-class AbandonZones : public testing::TestWithParam<int> {};
-TEST_P(AbandonZones, WhatWasAcknowledgedStays)
+class CancelZones : public testing::TestWithParam<int> {};
+TEST_P(CancelZones, WhatWasAcknowledgedStays)
 {
 	hz_device_config cfg = zone_variant(GetParam());
 	cfg.max_open = 3;
@@ -241,10 +241,10 @@ TEST_P(AbandonZones, WhatWasAcknowledgedStays)
 	Driver driver(rig, static_cast<uint64_t>(GetParam()));
 	reset_again_and_again(rig, driver);
 }
-INSTANTIATE_TEST_SUITE_P(Variants, AbandonZones, testing::Range(0, zone_variants));
+INSTANTIATE_TEST_SUITE_P(Variants, CancelZones, testing::Range(0, zone_variants));
 
-class AbandonConventional : public testing::TestWithParam<int> {};
-TEST_P(AbandonConventional, WhatWasAcknowledgedStays)
+class CancelConventional : public testing::TestWithParam<int> {};
+TEST_P(CancelConventional, WhatWasAcknowledgedStays)
 {
 	Rig rig(page_variant(GetParam()));
 	ASSERT_NO_FATAL_FAILURE(fill_device(rig));
@@ -253,4 +253,4 @@ TEST_P(AbandonConventional, WhatWasAcknowledgedStays)
 	driver.fill(96);
 	reset_again_and_again(rig, driver);
 }
-INSTANTIATE_TEST_SUITE_P(Variants, AbandonConventional, testing::Range(0, conventional_variants));
+INSTANTIATE_TEST_SUITE_P(Variants, CancelConventional, testing::Range(0, conventional_variants));

@@ -1,6 +1,6 @@
-/* Dispatch of synchronisation instructions and hints. */
+/* Dispatch of synchronisation instructions and hypercalls. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hint.h"
+#include "hypercall.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "lanes.h"
 #include "native.h"
 #include "profile/critical_path.h"
-#include "profile/ledger.h"
+#include "profile/lock_profile.h"
 #include "profile/timeline.h"
 #include "race/race.h"
 #include "schedule/clock.h"
@@ -55,8 +55,8 @@ static void come_to_atomic(struct vc_hart *h, enum vc_kind kind)
 
 static bool scales(void) { return vc.options.hold != 1000 || vc.options.pace_harts; }
 
-/* What dispatch and vc_before do beside it depends on options only: jitter draws at order points. */
-bool vc_hint_is_simple(enum vc_kind kind)
+/* What dispatch and vc_before do beside it depends on options only: jitter draws at sync points. */
+bool vc_hypercall_is_simple(enum vc_kind kind)
 {
 	return (kind == VC_FREEZE || kind == VC_THAW || kind == VC_NOW) && !scales() && !vc.options.timeline;
 }
@@ -89,7 +89,7 @@ static void dispatch(struct vc_hart *h, enum vc_kind kind)
 	case VC_COPY: return vc_copy(h);
 	case VC_FILL: return vc_fill(h);
 	case VC_LANES: return vc_lanes(h);
-	case VC_LOCK: vc_line_lock_event(h); return vc_ledger_event(h);
+	case VC_LOCK: vc_line_lock_event(h); return vc_lock_profile_event(h);
 	case VC_HAD: return vc_logical_had(h);
 	case VC_REQUEST: return vc_request_event(h);
 	case VC_STAY: h->stays = true; return;

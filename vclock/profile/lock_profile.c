@@ -1,6 +1,6 @@
 /* Spin-lock and logical-lock statistics. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ledger.h"
+#include "lock_profile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,15 +29,15 @@ struct stand {
 	} hold[MOST_HELD];
 };
 
-struct vc_ledger vc_ledger = {
-	.locks = { .entry_bytes = sizeof(struct vc_ledger_lock) },
-	.blames = { .entry_bytes = sizeof(struct vc_ledger_blame) },
+struct vc_lock_profile vc_lock_profile = {
+	.locks = { .entry_bytes = sizeof(struct vc_profiled_lock) },
+	.blames = { .entry_bytes = sizeof(struct vc_lock_blame) },
 };
 static struct stand stands[VC_MAX_HARTS];
 
-static struct vc_ledger_class *class_of(uint64_t lock)
+static struct vc_profiled_class *class_of(uint64_t lock)
 {
-	struct vc_ledger_class **place = &vc_ledger.classes[HZ_VC_LOCK_CLASS(lock) % VC_LEDGER_CLASSES];
+	struct vc_profiled_class **place = &vc_lock_profile.classes[HZ_VC_LOCK_CLASS(lock) % VC_LOCK_CLASSES];
 
 	if (!*place)
 		*place = calloc(1, sizeof(**place));
@@ -46,7 +46,7 @@ static struct vc_ledger_class *class_of(uint64_t lock)
 	return *place;
 }
 
-static void ask(struct vc_hart *h, struct vc_ledger_lock *lock, uint64_t now_ns)
+static void ask(struct vc_hart *h, struct vc_profiled_lock *lock, uint64_t now_ns)
 {
 	struct stand *stand = &stands[h->index];
 
@@ -62,14 +62,14 @@ static void ask(struct vc_hart *h, struct vc_ledger_lock *lock, uint64_t now_ns)
 
 static void blame(const struct stand *stand, uint64_t lock, uint32_t site, uint64_t wait_ns)
 {
-	struct vc_ledger_blame *entry = vc_table_at(&vc_ledger.blames, (uint64_t)site << 32 | stand->holder_site);
+	struct vc_lock_blame *entry = vc_table_at(&vc_lock_profile.blames, (uint64_t)site << 32 | stand->holder_site);
 
 	entry->waits++;
 	entry->wait_ns += wait_ns;
 	entry->lock_class = HZ_VC_LOCK_CLASS(lock);
 }
 
-static void end_wait(struct stand *stand, struct vc_ledger_lock *lock, uint32_t site)
+static void end_wait(struct stand *stand, struct vc_profiled_lock *lock, uint32_t site)
 {
 	stand->waits = false;
 	lock->waiters--;
@@ -78,7 +78,7 @@ static void end_wait(struct stand *stand, struct vc_ledger_lock *lock, uint32_t 
 	blame(stand, lock->tag, site, stand->waited_ns);
 }
 
-static void change_owner(struct vc_hart *h, struct vc_ledger_lock *lock)
+static void change_owner(struct vc_hart *h, struct vc_profiled_lock *lock)
 {
 	if (lock->owner && lock->owner != h->index + 1) {
 		lock->handovers++;
@@ -90,14 +90,14 @@ static void change_owner(struct vc_hart *h, struct vc_ledger_lock *lock)
 		lock->longest_streak = lock->streak;
 }
 
-static void got(struct vc_hart *h, struct vc_ledger_lock *lock, uint32_t site, uint64_t now_ns, bool shared)
+static void got(struct vc_hart *h, struct vc_profiled_lock *lock, uint32_t site, uint64_t now_ns, bool shared)
 {
 	struct stand *stand = &stands[h->index];
 
 	if (stand->waits)
 		end_wait(stand, lock, site);
 	if (stand->held)
-		class_of(lock->tag)->takes_holding[HZ_VC_LOCK_CLASS(stand->hold[stand->held - 1].lock) % VC_LEDGER_CLASSES]++;
+		class_of(lock->tag)->takes_holding[HZ_VC_LOCK_CLASS(stand->hold[stand->held - 1].lock) % VC_LOCK_CLASSES]++;
 	lock->acquisitions[h->index]++;
 	lock->owner_site = site;
 	if (!shared)
@@ -109,7 +109,7 @@ static void got(struct vc_hart *h, struct vc_ledger_lock *lock, uint32_t site, u
 }
 
 /* Search from the top: the lock is mostly the last one taken. */
-static void gave(struct vc_hart *h, struct vc_ledger_lock *lock, uint64_t now_ns)
+static void gave(struct vc_hart *h, struct vc_profiled_lock *lock, uint64_t now_ns)
 {
 	struct stand *stand = &stands[h->index];
 	unsigned i = stand->held;
@@ -127,30 +127,30 @@ static void gave(struct vc_hart *h, struct vc_ledger_lock *lock, uint64_t now_ns
 /* Restart the statistics; current holders and waiters continue. */
 static void begin_anew(void)
 {
-	for (uint64_t i = 0; i < vc_ledger.locks.slots; i++) {
-		struct vc_ledger_lock *lock = vc_table_entry(&vc_ledger.locks, i);
+	for (uint64_t i = 0; i < vc_lock_profile.locks.slots; i++) {
+		struct vc_profiled_lock *lock = vc_table_entry(&vc_lock_profile.locks, i);
 
 		if (lock)
-			*lock = (struct vc_ledger_lock){ .tag = lock->tag, .waiters = lock->waiters, .owner_site = lock->owner_site };
+			*lock = (struct vc_profiled_lock){ .tag = lock->tag, .waiters = lock->waiters, .owner_site = lock->owner_site };
 	}
-	for (uint64_t i = 0; i < vc_ledger.blames.slots; i++) {
-		struct vc_ledger_blame *entry = vc_table_entry(&vc_ledger.blames, i);
+	for (uint64_t i = 0; i < vc_lock_profile.blames.slots; i++) {
+		struct vc_lock_blame *entry = vc_table_entry(&vc_lock_profile.blames, i);
 
 		if (entry)
-			*entry = (struct vc_ledger_blame){ .tag = entry->tag };
+			*entry = (struct vc_lock_blame){ .tag = entry->tag };
 	}
 	vc_logical_begin_anew();
 	vc_request_begin_anew();
-	for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++)
-		if (vc_ledger.classes[c])
-			memset(vc_ledger.classes[c], 0, sizeof(*vc_ledger.classes[c]));
+	for (unsigned c = 0; c < VC_LOCK_CLASSES; c++)
+		if (vc_lock_profile.classes[c])
+			memset(vc_lock_profile.classes[c], 0, sizeof(*vc_lock_profile.classes[c]));
 }
 
-void vc_ledger_event(struct vc_hart *h)
+void vc_lock_profile_event(struct vc_hart *h)
 {
 	const struct hz_vc_slot *slot = h->slot;
 	uint64_t now_ns = vc_cycles_to_ns(vc_clock(h));
-	struct vc_ledger_lock *lock;
+	struct vc_profiled_lock *lock;
 
 	if (!vc.options.locks || vc.ended)
 		return;
@@ -162,9 +162,9 @@ void vc_ledger_event(struct vc_hart *h)
 	if (slot->arg0 == HZ_VC_LOCKS_RESET)
 		return begin_anew();
 	if (slot->arg0 == HZ_VC_LOCKS_REPORTED)
-		return vc_ledger_keep();
+		return vc_lock_profile_keep();
 	vc_past_event(h, (enum hz_vc_lock_event)slot->arg0, slot->arg1);
-	lock = vc_table_at(&vc_ledger.locks, slot->arg1);
+	lock = vc_table_at(&vc_lock_profile.locks, slot->arg1);
 	switch ((enum hz_vc_lock_event)slot->arg0) {
 	case HZ_VC_LOCK_ASKED: return ask(h, lock, now_ns);
 	case HZ_VC_LOCK_WAITED: stands[h->index].waited_ns = now_ns - stands[h->index].asked_ns; return;
@@ -187,7 +187,7 @@ enum { MOST_LOCKS = 32, MOST_BLAMES = 32 };
 
 static char *kept;
 
-static uint64_t taken(const struct vc_ledger_lock *lock)
+static uint64_t taken(const struct vc_profiled_lock *lock)
 {
 	uint64_t sum = 0;
 
@@ -219,14 +219,14 @@ int vc_by_weight(uint64_t a, uint64_t b, uint64_t tag_a, uint64_t tag_b)
 
 static int longest_wait(const void *a, const void *b)
 {
-	const struct vc_ledger_lock *x = *(const void *const *)a, *y = *(const void *const *)b;
+	const struct vc_profiled_lock *x = *(const void *const *)a, *y = *(const void *const *)b;
 
 	return vc_by_weight(x->wait_ns, y->wait_ns, x->tag, y->tag);
 }
 
 static int most_blamed(const void *a, const void *b)
 {
-	const struct vc_ledger_blame *x = *(const void *const *)a, *y = *(const void *const *)b;
+	const struct vc_lock_blame *x = *(const void *const *)a, *y = *(const void *const *)b;
 
 	return vc_by_weight(x->wait_ns, y->wait_ns, x->tag, y->tag);
 }
@@ -256,7 +256,7 @@ static double fairness(const uint64_t *counts)
 	return n ? sum * sum / (n * squares) : 1;
 }
 
-static void write_lock(FILE *out, const struct vc_ledger_lock *lock, bool first)
+static void write_lock(FILE *out, const struct vc_profiled_lock *lock, bool first)
 {
 	fprintf(out,
 		"%s\n      {\"class\": \"%s\", \"index\": %" PRIu32 ", \"acquisitions\": %" PRIu64 ", \"contended\": %" PRIu64
@@ -273,7 +273,7 @@ static void write_lock(FILE *out, const struct vc_ledger_lock *lock, bool first)
 static void write_locks(FILE *out)
 {
 	const void **all;
-	unsigned n = vc_sorted(&vc_ledger.locks, longest_wait, &all), written = 0;
+	unsigned n = vc_sorted(&vc_lock_profile.locks, longest_wait, &all), written = 0;
 
 	fprintf(out, "    \"locks\": [");
 	for (unsigned i = 0; i < n && written < MOST_LOCKS; i++)
@@ -298,7 +298,7 @@ void vc_write_times(FILE *out, const char *name, const struct vc_histogram *h)
 }
 
 /* [from, to, times], non-zero pairs only. */
-static void write_handovers(FILE *out, const struct vc_ledger_class *all)
+static void write_handovers(FILE *out, const struct vc_profiled_class *all)
 {
 	const char *comma = "";
 
@@ -317,8 +317,8 @@ static void write_classes(FILE *out)
 	const char *comma = "";
 
 	fprintf(out, "    \"classes\": [");
-	for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++) {
-		const struct vc_ledger_class *all = vc_ledger.classes[c];
+	for (unsigned c = 0; c < VC_LOCK_CLASSES; c++) {
+		const struct vc_profiled_class *all = vc_lock_profile.classes[c];
 
 		if (!all || !all->hold.total)
 			continue;
@@ -339,12 +339,12 @@ static void write_classes(FILE *out)
 static void write_blames(FILE *out)
 {
 	const void **all;
-	unsigned n = vc_sorted(&vc_ledger.blames, most_blamed, &all);
+	unsigned n = vc_sorted(&vc_lock_profile.blames, most_blamed, &all);
 	char waiter[160], holder[160];
 
 	fprintf(out, "    \"blame\": [");
 	for (unsigned i = 0; i < n && i < MOST_BLAMES; i++) {
-		const struct vc_ledger_blame *entry = all[i];
+		const struct vc_lock_blame *entry = all[i];
 
 		if (!entry->waits)
 			break;
@@ -364,11 +364,11 @@ static void write_nesting(FILE *out)
 	const char *comma = "";
 
 	fprintf(out, "    \"nesting\": [");
-	for (unsigned held = 0; held < VC_LEDGER_CLASSES; held++)
-		for (unsigned c = 0; c < VC_LEDGER_CLASSES; c++)
-			if (vc_ledger.classes[c] && vc_ledger.classes[c]->takes_holding[held]) {
+	for (unsigned held = 0; held < VC_LOCK_CLASSES; held++)
+		for (unsigned c = 0; c < VC_LOCK_CLASSES; c++)
+			if (vc_lock_profile.classes[c] && vc_lock_profile.classes[c]->takes_holding[held]) {
 				fprintf(out, "%s{\"holding\": \"%s\", \"takes\": \"%s\", \"times\": %" PRIu64 "}", comma,
-					vc_lock_class_name(held), vc_lock_class_name(c), vc_ledger.classes[c]->takes_holding[held]);
+					vc_lock_class_name(held), vc_lock_class_name(c), vc_lock_profile.classes[c]->takes_holding[held]);
 				comma = ", ";
 			}
 	fprintf(out, "],\n");
@@ -387,7 +387,7 @@ static void write_now(FILE *out)
 	fprintf(out, "  }");
 }
 
-void vc_ledger_keep(void)
+void vc_lock_profile_keep(void)
 {
 	size_t bytes;
 	FILE *out;
@@ -401,7 +401,7 @@ void vc_ledger_keep(void)
 	fclose(out);
 }
 
-void vc_ledger_write_json(FILE *out)
+void vc_lock_profile_write_json(FILE *out)
 {
 	if (kept)
 		fputs(kept, out);
@@ -438,7 +438,7 @@ static struct logical_class classes[HZ_VC_LOGICAL_LOCKS];
 static struct vc_table locks = { .entry_bytes = sizeof(struct logical_lock) };
 static struct vc_table waiters = { .entry_bytes = sizeof(struct logical_waiter) };
 
-/* The hint's number is the class: it is encoded in the instruction. */
+/* The hypercall's number is the class: it is encoded in the instruction. */
 void vc_logical_had(const struct vc_hart *h)
 {
 	const void *code = vc_guest(h->wait_pc, 4);

@@ -1,7 +1,7 @@
 /* Power history and clean marks of the image, and what its blocks hold, for users of the TSU. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TSU_REST_H
-#define TSU_REST_H
+#ifndef TSU_IMAGE_H
+#define TSU_IMAGE_H
 
 #include "nand/nand.h"
 
@@ -14,8 +14,8 @@ struct tsu;
 /* The device's power history, and the clean mark of this view's namespace, kept by the media; nand_ops describes them. */
 void tsu_history(struct tsu *tsu, struct nand_history *out);
 void tsu_shut_down(struct tsu *tsu, bool done);
-struct nand_rest tsu_rest(struct tsu *tsu);
-void tsu_come_to_rest(struct tsu *tsu, uint32_t record);
+struct nand_clean_mark tsu_clean_mark(struct tsu *tsu);
+void tsu_mark_clean(struct tsu *tsu, uint32_t record);
 struct nand_namespace tsu_namespace_state(struct tsu *tsu, uint32_t window);
 void tsu_set_namespace(struct tsu *tsu, uint32_t window, struct nand_namespace to);
 void tsu_controller(struct tsu *tsu, struct hz_nand_controller *out);

@@ -1,22 +1,22 @@
-/* On capacitors: running operations of dies end or are given up, then one hart programs the power-fail dump. */
+/* On capacitors: running operations of dies end or are given up, then one hart programs the power-loss dump. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tsu/tsu_keep.h"
+#include "tsu/tsu_dump.h"
 
 #include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
 
-void tsu_set_keeper(struct tsu *tsu, void (*keep)(void *ctx), void *ctx)
+void tsu_set_dump(struct tsu *tsu, void (*run)(void *ctx), void *ctx)
 {
-	tsu->whole->keeper.keep = keep;
-	tsu->whole->keeper.ctx = ctx;
+	tsu->whole->dump.run = run;
+	tsu->whole->dump.ctx = ctx;
 }
 
-uint64_t tsu_keep_ready_ns(const struct tsu *tsu, uint32_t die_index)
+uint64_t tsu_dump_ready_ns(const struct tsu *tsu, uint32_t die_index)
 {
-	return latest_ns(tsu->whole->keeper.report.lost_ns, tsu->dies[die_index].usage.free_ns);
+	return latest_ns(tsu->whole->dump.report.lost_ns, tsu->dies[die_index].usage.free_ns);
 }
 
-bool tsu_keep_is_next(struct tsu *tsu, ppa_t ppa)
+bool tsu_dump_is_next(struct tsu *tsu, ppa_t ppa)
 {
 	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
 	const struct hz_nand_block *block = tsu->nand->ops->block(tsu->nand, addr);
@@ -28,12 +28,12 @@ bool tsu_keep_is_next(struct tsu *tsu, ppa_t ppa)
 
 static void note_end(struct tsu *tsu, uint64_t end_ns)
 {
-	struct hz_keep_report *report = &tsu->keeper.report;
+	struct hz_dump_report *report = &tsu->dump.report;
 
 	report->took_ns = latest_ns(report->took_ns, end_ns - report->lost_ns);
 }
 
-static uint64_t energy_pj(const struct tsu *tsu) { return tsu->keeper.spent_pj + tsu->keeper.report.took_ns * tsu->cfg->plp_controller_mw; }
+static uint64_t energy_pj(const struct tsu *tsu) { return tsu->dump.spent_pj + tsu->dump.report.took_ns * tsu->cfg->plp_controller_mw; }
 
 /* False: more than the capacitors hold. 0: they hold as much as it takes. */
 static bool affords(const struct tsu *tsu) { return !tsu->cfg->plp_energy_uj || energy_pj(tsu) <= tsu->cfg->plp_energy_uj * 1000000ull; }
@@ -48,17 +48,17 @@ static void spend_program_time(struct tsu *tsu, struct tsu_die *die, const struc
 
 	for (uint32_t pass = 0; pass < passes; pass++) {
 		uint64_t array_ns = tsu_drawn_ns(&tsu->timing, txn, pass, &die->luck);
-		uint64_t began_ns = channel_use(die->channel, tsu_keep_ready_ns(tsu, txn->addr.die_index), transfer_ns);
+		uint64_t began_ns = channel_use(die->channel, tsu_dump_ready_ns(tsu, txn->addr.die_index), transfer_ns);
 
 		usage_add(&die->usage, began_ns, began_ns + transfer_ns + array_ns);
-		tsu->keeper.spent_pj += transfer_ns * tsu->cfg->plp_transfer_mw + array_ns * tsu->cfg->plp_program_mw;
+		tsu->dump.spent_pj += transfer_ns * tsu->cfg->plp_transfer_mw + array_ns * tsu->cfg->plp_program_mw;
 	}
 	note_end(tsu, die->usage.free_ns);
 }
 
-enum nand_status tsu_keep_program(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, const struct hz_oob *oob)
+enum nand_status tsu_dump_program(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, const struct hz_oob *oob)
 {
-	struct hz_keep_report *report = &tsu->whole->keeper.report;
+	struct hz_dump_report *report = &tsu->whole->dump.report;
 	struct tsu_txn txn = { .op = TSU_PROGRAM, .ppa = ppa, .sectors = (uint16_t)sectors, .addr = flash_addr_of(tsu->map, ppa) };
 	enum nand_status status;
 
@@ -79,7 +79,7 @@ enum nand_status tsu_keep_program(struct tsu *tsu, ppa_t ppa, uint32_t sectors, 
 	return status;
 }
 
-enum nand_status tsu_keep_belated(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, const struct hz_oob *oob)
+enum nand_status tsu_dump_belated(struct tsu *tsu, ppa_t ppa, uint32_t sectors, const struct sgl *data, const struct hz_oob *oob)
 {
 	struct flash_addr addr = flash_addr_of(tsu->map, ppa);
 	enum nand_status status;
@@ -92,17 +92,17 @@ enum nand_status tsu_keep_belated(struct tsu *tsu, ppa_t ppa, uint32_t sectors, 
 	return status;
 }
 
-struct nand *tsu_keep_media(struct tsu *tsu) { return tsu->nand; }
+struct nand *tsu_dump_media(struct tsu *tsu) { return tsu->nand; }
 
-void tsu_keep_count(struct tsu *tsu, uint32_t sectors, uint32_t in_place)
+void tsu_dump_count(struct tsu *tsu, uint32_t sectors, uint32_t in_place)
 {
-	tsu->whole->keeper.report.sectors += sectors;
-	tsu->whole->keeper.report.in_place += in_place;
+	tsu->whole->dump.report.sectors += sectors;
+	tsu->whole->dump.report.in_place += in_place;
 }
 
-void tsu_keep_report(const struct tsu *tsu, struct hz_keep_report *out)
+void tsu_dump_report(const struct tsu *tsu, struct hz_dump_report *out)
 {
-	*out = tsu->keeper.report;
+	*out = tsu->dump.report;
 	out->energy_pj = affords(tsu) ? energy_pj(tsu) : tsu->cfg->plp_energy_uj * 1000000ull;
 }
 
@@ -111,10 +111,10 @@ void tsu_keep_report(const struct tsu *tsu, struct hz_keep_report *out)
 /* The last pass of a program ends; its data are correct. Anything else is given up and leaves half-written cells. */
 static void end_program(struct tsu *tsu, struct tsu_die *die)
 {
-	uint64_t left_pj = (die->op.array_end_ns - tsu->keeper.report.lost_ns) * tsu->cfg->plp_program_mw;
+	uint64_t left_pj = (die->op.array_end_ns - tsu->dump.report.lost_ns) * tsu->cfg->plp_program_mw;
 
 	for (struct tsu_txn *txn = die->op.members; txn; txn = txn->next) {
-		tsu->keeper.spent_pj += left_pj;
+		tsu->dump.spent_pj += left_pj;
 		if (!(tsu->nand->ops->block(tsu->nand, txn->addr)->flags & HZ_BLOCK_BAD_GROWN) &&
 		    tsu->nand->ops->program(tsu->nand, txn->addr, txn->sectors, txn->data.memory ? &txn->data : NULL, txn->data_at,
 					    txn->oob) == NAND_PROGRAM_FAILED)
@@ -131,15 +131,15 @@ static void end_all(struct tsu *tsu)
 		struct tsu_die *die = &tsu->dies[i];
 
 		if (die->state == DIE_ARRAY && op_is_program(&die->op) && die->op.pass + 1u == tsu_passes(&tsu->timing, die->op.members) &&
-		    die->op.array_end_ns > tsu->keeper.report.lost_ns)
+		    die->op.array_end_ns > tsu->dump.report.lost_ns)
 			end_program(tsu, die);
-		tsu_tear_die(die, tsu->keeper.report.lost_ns);
+		tsu_tear_die(die, tsu->dump.report.lost_ns);
 	}
 }
 
-void tsu_keep(struct tsu *tsu, uint64_t lost_ns)
+void tsu_dump(struct tsu *tsu, uint64_t lost_ns)
 {
-	tsu->keeper.report.lost_ns = lost_ns;
+	tsu->dump.report.lost_ns = lost_ns;
 	end_all(tsu);
-	tsu->keeper.keep(tsu->keeper.ctx);
+	tsu->dump.run(tsu->dump.ctx);
 }

@@ -1,6 +1,6 @@
 /* Power history and clean marks of the image, and what its blocks hold, for users of the TSU. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tsu/tsu_rest.h"
+#include "tsu/tsu_image.h"
 
 #include "tsu/tsu_state.h"
 
@@ -20,9 +20,9 @@ void tsu_history(struct tsu *tsu, struct nand_history *out) { tsu->nand->ops->hi
 
 void tsu_shut_down(struct tsu *tsu, bool done) { tsu->nand->ops->shut_down(tsu->nand, done); }
 
-struct nand_rest tsu_rest(struct tsu *tsu) { return tsu->nand->ops->rest(tsu->nand, tsu->window); }
+struct nand_clean_mark tsu_clean_mark(struct tsu *tsu) { return tsu->nand->ops->clean_mark(tsu->nand, tsu->window); }
 
-void tsu_come_to_rest(struct tsu *tsu, uint32_t record) { tsu->nand->ops->come_to_rest(tsu->nand, tsu->window, record); }
+void tsu_mark_clean(struct tsu *tsu, uint32_t record) { tsu->nand->ops->mark_clean(tsu->nand, tsu->window, record); }
 
 struct nand_namespace tsu_namespace_state(struct tsu *tsu, uint32_t window) { return tsu->nand->ops->namespace_state(tsu->nand, window); }
 

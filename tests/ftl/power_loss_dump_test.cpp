@@ -1,10 +1,10 @@
-// Write buffers that share their memory, and its power-fail dump on capacitors.
+// Write buffers that share their memory, and its power-loss dump on capacitors.
 // Environment: HARTZONE_TEST_SEED is the first seed, HARTZONE_TEST_ROUNDS how many follow one another, of the test with the least energy.
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
 
 extern "C" {
-#include "tsu/tsu_keep.h"
+#include "tsu/tsu_dump.h"
 }
 
 using namespace ftl_rig;
@@ -18,10 +18,10 @@ uint64_t programs(Rig &rig)
 	return log.programs[HZ_CAUSE_HOST] + log.programs[HZ_CAUSE_SLC];
 }
 
-hz_keep_report kept(Rig &rig)
+hz_dump_report kept(Rig &rig)
 {
-	hz_keep_report report;
-	tsu_keep_report(rig.tsu, &report);
+	hz_dump_report report;
+	tsu_dump_report(rig.tsu, &report);
 	return report;
 }
 
@@ -212,7 +212,7 @@ static uint64_t keep_with_least_energy(uint64_t seed, bool spread)
 		driver.check_recovered();
 		while (!testing::Test::HasFailure() && driver.run_batch(driver.random_batch()))
 			;
-		const hz_keep_report report = kept(rig);
+		const hz_dump_report report = kept(rig);
 		EXPECT_LE(report.energy_pj, cfg.plp_energy_uj * 1000000);
 		EXPECT_EQ(report.empty, 0u);
 		kept_sectors += report.sectors;

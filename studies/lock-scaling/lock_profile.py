@@ -1,4 +1,4 @@
-"""What the ledger of locks (docs/reference/results.md, vclock.locks) says of a point: which locks cost most, how long each class waits, who waits for
+"""What the lock profile (docs/reference/results.md, vclock.locks) says of a point: which locks cost most, how long each class waits, who waits for
 whom, what is taken while what is held, and what is waited for in a queue instead of a spin."""
 # SPDX-License-Identifier: BSD-3-Clause
 from common import plot
@@ -57,14 +57,14 @@ def edges(blame):
 
 def of_run(result):
     """Of one run; None if its device keeps no statistics of holds."""
-    ledger = result["vclock"].get("locks")
-    if not ledger or not ledger["classes"]:
+    profile = result["vclock"].get("locks")
+    if not profile or not profile["classes"]:
         return None
-    worst = max(ledger["classes"], key=lambda c: (c["wait"]["ns"], c["class"]))
-    return {"classes": [{key: c[key] for key in ("class", "wait", "hold")} for c in ledger["classes"]],
+    worst = max(profile["classes"], key=lambda c: (c["wait"]["ns"], c["class"]))
+    return {"classes": [{key: c[key] for key in ("class", "wait", "hold")} for c in profile["classes"]],
             "handovers": {"class": worst["class"], "times": worst["handovers"]},
-            "lock": ledger["locks"][0], "locks": [lock for lock in ledger["locks"][:MOST_LOCKS] if lock["contended"]],
-            "blame": ledger["blame"][:MOST_BLAMES], "graph": edges(ledger["blame"]), "nesting": ledger["nesting"], "logical": ledger["logical"],
+            "lock": profile["locks"][0], "locks": [lock for lock in profile["locks"][:MOST_LOCKS] if lock["contended"]],
+            "blame": profile["blame"][:MOST_BLAMES], "graph": edges(profile["blame"]), "nesting": profile["nesting"], "logical": profile["logical"],
             "work": work_by_role(result), "requests": requests(result), "ways": of_requests(result)}
 
 
@@ -77,40 +77,40 @@ def function(symbol):
     return place(symbol).partition("+")[0]
 
 
-def classes_table(ledger):
+def classes_table(profile):
     rows = [[c["class"], c["wait"]["count"], *(c["wait"][k] for k in ("mean", "p50", "p90", "p99", "p999", "max")),
-             *(c["hold"][k] for k in ("mean", "p50", "p99", "p999", "max"))] for c in ledger["classes"]]
+             *(c["hold"][k] for k in ("mean", "p50", "p99", "p999", "max"))] for c in profile["classes"]]
     return ["class", *COLUMNS], rows
 
 
-def blame_table(ledger):
+def blame_table(profile):
     return (["waits at", "for who took it at", "class", "times", "µs in all"],
-            [[place(b["waiter"]), place(b["holder"]), b["class"], b["waits"], b["wait_ns"] / 1e3] for b in ledger["blame"]])
+            [[place(b["waiter"]), place(b["holder"]), b["class"], b["waits"], b["wait_ns"] / 1e3] for b in profile["blame"]])
 
 
-def work_table(ledger):
-    parts = [part for part in next(iter(ledger["work"].values())) if any(of_role[part] for of_role in ledger["work"].values())]
-    return ["role", *parts], [[role, *(100 * shares[part] for part in parts)] for role, shares in ledger["work"].items()]
+def work_table(profile):
+    parts = [part for part in next(iter(profile["work"].values())) if any(of_role[part] for of_role in profile["work"].values())]
+    return ["role", *parts], [[role, *(100 * shares[part] for part in parts)] for role, shares in profile["work"].items()]
 
 
-def requests_table(ledger):
+def requests_table(profile):
     return ["requests", "of them", "count", "µs in all", *PARTS[1:]], [[r["kind"], r["slice"], r["count"], *(r[part] for part in PARTS)]
-                                                                     for r in ledger["requests"]]
+                                                                     for r in profile["requests"]]
 
 
-def ways_table(ledger):
+def ways_table(profile):
     return (["requests", "of them", "lock", "% of their time", *LOCK_PARTS],
-            [[way["kind"], way["slice"], way["lock"], 100 * way["share"], *(100 * way[part] for part in LOCK_PARTS)] for way in ledger["ways"]])
+            [[way["kind"], way["slice"], way["lock"], 100 * way["share"], *(100 * way[part] for part in LOCK_PARTS)] for way in profile["ways"]])
 
 
-def logical_table(ledger):
+def logical_table(profile):
     rows = [[c["class"], c["acquisitions"], c["contended"], *(c["wait"][k] / 1e3 for k in ("mean", *RANKS)), c["depth_mean"], c["depth_max"]]
-            for c in ledger["logical"]]
+            for c in profile["logical"]]
     return ["logical lock", "had", "waits", "wait mean µs", "p50", "p90", "p99", "p99.9", "max", "found waiting", "most"], rows
 
 
-def worst_lock(ledger):
-    lock = ledger["lock"]
+def worst_lock(profile):
+    lock = profile["lock"]
     return (f"The lock that was waited for longest is {lock['class']} {lock['index']}: {lock['acquisitions']} acquisitions, {lock['contended']} of "
             f"them contended, {lock['handovers']} by another hart than before. Jain's fairness over the harts that took it is "
             f"{lock['fairness']:.2f}, the longest row of one hart {lock['longest_streak']}; who came to wait found {lock['depth_mean']:.2f} "
@@ -190,9 +190,9 @@ def nesting(ax, pairs):
     ax.set(xlabel="takes", ylabel="while holding", title="Locks taken under locks")
 
 
-def pictures(page, ledger):
-    waited = [c for c in ledger["classes"] if c["wait"]["count"]]
-    drawn = [(draw, what) for draw, what in ((top_locks, ledger["locks"]), (percentiles, waited), (nesting, ledger["nesting"])) if what]
+def pictures(page, profile):
+    waited = [c for c in profile["classes"] if c["wait"]["count"]]
+    drawn = [(draw, what) for draw, what in ((top_locks, profile["locks"]), (percentiles, waited), (nesting, profile["nesting"])) if what]
     if not drawn:
         return
     fig, axes = plot.figure(len(drawn))
@@ -201,29 +201,29 @@ def pictures(page, ledger):
     page.picture(fig, "The locks that cost most, how long those who had to wait did by class of lock, and how often a lock was taken by who held one.")
 
 
-def show(page, name, workers, ledger):
+def show(page, name, workers, profile):
     page.heading(f"Who waits for whom: {name}, {workers} workers, first seed (ns)")
-    pictures(page, ledger)
-    page.table(*classes_table(ledger))
-    if ledger["graph"]:
+    pictures(page, profile)
+    page.table(*classes_table(profile))
+    if profile["graph"]:
         fig, (ax,) = plot.figure(1, 3.6)
-        graph(ax, ledger["graph"])
+        graph(ax, profile["graph"])
         page.picture(fig, "Functions of the firmware that waited for a spin lock, and those that had taken it when the wait began. The thicker a line, the longer "
                      "its waits in all; in a browser it says how many and how long under the mouse.")
     page.text("What the harts of each role do when they are not idle, in % of that time: instructions by what they belong to, stalls, spinning.")
-    page.table(*work_table(ledger))
+    page.table(*work_table(profile))
     page.text("Mean µs of a request, of all and of the slowest, from its fetch to its completion.")
-    page.table(*requests_table(ledger))
+    page.table(*requests_table(profile))
     page.text("Locks on the way of requests, in % of their time: a hart that works at the request spins for the lock, or holds it; the request is "
               "queued behind a hart that spins for it; it waits for a logical lock (turn: at its zone, for nothing that has a name).")
-    page.table(*ways_table(ledger))
-    if ledger["logical"]:
+    page.table(*ways_table(profile))
+    if profile["logical"]:
         page.text("Logical locks: what requests and zones wait for in a queue, not in a spin.")
-        page.table(*logical_table(ledger))
-    if ledger["lock"]["contended"]:
-        page.text(worst_lock(ledger))
-        page.table(*blame_table(ledger))
-    if ledger["handovers"]["times"]:
+        page.table(*logical_table(profile))
+    if profile["lock"]["contended"]:
+        page.text(worst_lock(profile))
+        page.table(*blame_table(profile))
+    if profile["handovers"]["times"]:
         fig, (ax,) = plot.figure(1, 4.0)
-        heat_map(ax, ledger["handovers"])
+        heat_map(ax, profile["handovers"])
         page.picture(fig, "How often a lock of the class that waits longest went from one hart to another.")
