@@ -23,10 +23,11 @@ SECTOR_BYTES = 4096
 ATTRIBUTES = ("help", "type", "words", "before", "range", "default", "items", "length", "bits", "image", "member", "echo", "reader", "fault")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 # Of C and C++: no name of a member.
-RESERVED = frozenset("""alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const consteval constexpr constinit
-    continue decltype default delete do double else enum explicit export extern false float for friend goto if inline int long mutable namespace new
-    noexcept not nullptr operator or private protected public register reinterpret_cast requires restrict return short signed sizeof static struct
-    switch template this throw true try typedef typeid typename union unsigned using virtual void volatile while xor""".split())
+RESERVED = frozenset("""alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await co_return
+    co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export
+    extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
+    register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch template this thread_local throw
+    true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq""".split())
 
 
 class SchemaError(Exception):

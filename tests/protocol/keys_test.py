@@ -107,6 +107,7 @@ WRONG = {
     "no YAML": ("help: which is", "help: [which is", 33, "this is no YAML"),
     "a name of several parts": ("  slc: hz_region_timing\n", "  slc: hz_region_timing\n  ? [a, b]\n  : c\n", 8, "a list or a section is no name: write `name: value`"),
     "a word of C": ("member: hil_count", "member: default", 42, "harts.hils: member 'default' is a word of C, or a record: add `member: …`"),
+    "a word of C++": ("member: hil_count", "member: static_cast", 42, "harts.hils: member 'static_cast' is a word of C, or a record: add `member: …`"),
     "a record's name": ("member: hil_count", "member: slc", 42, "harts.hils: member 'slc' is a word of C, or a record: add `member: …`"),
     "an echo that is no name": ("echo: none", "echo: 1+", 42, "harts.hils: echo '1+' is no name: write small letters, digits and _"),
     "no items": ("items: 16", "items: 0", 52, "harts.hil: items is 0: say how many values the record has"),
