@@ -33,8 +33,9 @@ class StudyError(Exception):
 
 
 class Loader(SafeLoader):
-    """Words and numbers as the program reads them: `on` is a word, and 010 is ten. A key that is given twice is refused, as there."""
-    yaml_implicit_resolvers = {first: [one for one in found if one[0] not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:int")]
+    """Words and numbers as the program reads them: `on`, a date and `<<` are words, and 010 is ten. A key that is given twice is refused, as
+    there."""
+    yaml_implicit_resolvers = {first: [one for one in found if one[0] == "tag:yaml.org,2002:null"]
                                for first, found in SafeLoader.yaml_implicit_resolvers.items()}
 
     def construct_mapping(self, node, deep=False):
@@ -47,6 +48,7 @@ class Loader(SafeLoader):
 
 Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("(true|false)$"), "tf")
 Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile("-?[0-9]+(_[0-9]+)*$"), "-0123456789")
+Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"-?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"), "-.0123456789")
 Loader.add_constructor("tag:yaml.org,2002:int", lambda _, node: int(node.value))
 
 

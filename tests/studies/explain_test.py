@@ -238,10 +238,13 @@ class Files(unittest.TestCase):
                 return str(error).replace(str(file), "FILE")
 
     def test_words_and_numbers_are_those_of_the_program(self):
-        """YAML 1.1 has `on` as true, 010 as eight and 1:30 as ninety. What a run gets is what its file says."""
+        """YAML 1.1 has `on` as true, 010 as eight, 1:30 as ninety, and dates. What a run gets is what its file says."""
         read = self.read(b"rain: on\nseed: 010\nl2p: {compress: off}\nlink: {doorbell: 0200, fetch: 1_000, interrupt: 1:30}\nverify: false\n")
         self.assertEqual(read, {"rain": "on", "seed": 10, "l2p": {"compress": "off"}, "link": {"doorbell": 200, "fetch": 1000, "interrupt": "1:30"},
                                 "verify": False})
+        read = self.read(b"zipf_theta: 0.90\ngain: 1.5e-3\nover_provisioning: 1:30.5\nratio: 1_0.5\nthink: .inf\nname: 2026-13-01\nnothing: ~\n<<: {a: 1}\n")
+        self.assertEqual(read, {"zipf_theta": 0.9, "gain": 0.0015, "over_provisioning": "1:30.5", "ratio": "1_0.5", "think": ".inf", "name": "2026-13-01",
+                                "nothing": None, "<<": {"a": 1}})
         text = runs.texts(runs.load_yaml("devices", "small-rain"), {})["device.yaml"]
         self.assertIn("rain: 'on'\n", text)
 
