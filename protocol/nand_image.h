@@ -116,7 +116,7 @@ HZ_STATIC_ASSERT(HZ_NAND_NAMESPACES_OFFSET + sizeof(struct hz_nand_namespaces) <
 				 HZ_NAND_CLEAN_MARK_OFFSET - (HZ_MAX_NAMESPACES - 1) * sizeof(uint64_t),
 		 "the records of a header's page have room");
 
-/* Rest word, of a namespace: has anything been programmed or erased since the firmware recorded the state of all zones? High half: number of that record,
+/* Clean mark, of a namespace: has anything been programmed or erased since the firmware recorded the state of all zones? High half: number of that record,
  * 0 before the first. Low half: one of these words; anything else: this copy of the word is damaged. */
 enum { HZ_NAND_CLEAN = 0x52455354, HZ_NAND_CHANGED = 0x43484744 };
 

@@ -14,7 +14,7 @@ _Noreturn void power_off(enum hz_power_code code)
 {
 	uint32_t word = code == HZ_POWER_OK ? FINISHER_PASS : (uint32_t)code << 16 | FINISHER_FAIL;
 
-	/* One block: nothing may run between the hint and the store, see HZ_VC_END. */
+	/* One block: nothing may run between the hypercall and the store, see HZ_VC_END. */
 	__asm__ volatile("fence iorw, iorw\n\tslti x0, x0, %0\n\tsw %1, 0(%2)" ::"i"(HZ_VC_END), "r"(word), "r"(finisher) : "memory");
 	for (;;)
 		__asm__ volatile("wfi");

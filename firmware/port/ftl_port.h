@@ -148,7 +148,7 @@ struct ftl *ftl_init(struct arena *arena, const struct hz_device_config *cfg, co
 /* Timers that an FTL may have armed at once on one hart: an addend of the limit for lt_harts_init, for any FTL. */
 static inline unsigned ftl_timers(const struct hz_device_config *cfg)
 {
-	return 2 + (cfg->buffer_idle_ns ? cfg->write_buffers + cfg->conventional_buffers : 0); /* the map's log, coming to rest; buffers */
+	return 2 + (cfg->buffer_idle_ns ? cfg->write_buffers + cfg->conventional_buffers : 0); /* the map's log, the clean mark; buffers */
 }
 /* Optional. Cost of mount, from its beginning; all zeros if ftl_init reads nothing. */
 const struct hz_mount_report *ftl_mount_report(const struct ftl *ftl);

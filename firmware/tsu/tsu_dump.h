@@ -1,6 +1,6 @@
-/* Power-loss dump: external power has failed, capacitors supply the device, all TSU threads have stopped, and one hart programs the power-loss dump, as a controller's
- * power-fail handler does. Every program takes its place on the time lines of its die and its channel, behind their running operations;
- * the calls themselves take no device time. */
+/* Power-loss dump: external power has failed, capacitors supply the device, all TSU threads have stopped, and one hart programs the dump, as
+ * a controller's power-fail handler does. Every program takes its place on the time lines of its die and its channel, behind their running
+ * operations; the calls themselves take no device time. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_DUMP_H
 #define TSU_DUMP_H

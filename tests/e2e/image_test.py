@@ -225,7 +225,7 @@ class Kept(unittest.TestCase):
         self.called("info", "--image", self.image, "--device", narrow, code=3,
                     says="was made for plane_scheme CWDP, but the device config says PCWD: ")
 
-    def test_patched_zones_beside_conventional_data_in_slc_dump_their_promises(self):
+    def test_patched_zones_beside_conventional_data_in_slc_keep_their_promises(self):
         self.workload.write_text(FLUSHING.replace("common:", """common: {queue_depth: 4, flush_every: 4}
 each:
   - {area: conventional, pattern: random, read_ratio: 0.2, block: 8 KiB, total_ops: 300}

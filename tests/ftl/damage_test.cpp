@@ -502,7 +502,7 @@ TEST_P(DamagedBackingRecord, CostsNoSector)
 	}
 }
 
-// --- coming to rest ---
+// --- clean marks ---
 
 // The power is cut at each operation of a shutdown: nothing acknowledged is lost, and either it was complete or it is not believed to be.
 TEST(Rest, ACutInTheShutdownLosesNothing)

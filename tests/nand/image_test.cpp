@@ -255,7 +255,7 @@ TEST(Image, AFormatThatWasCutBeginsAgain)
 }
 
 // At rest until something is programmed or erased, in whichever way that ends.
-TEST(Image, TheRestWordIsTakenBackBeforeTheFirstChange)
+TEST(Image, TheCleanMarkIsTakenBackBeforeTheFirstChange)
 {
 	const hz_device_config cfg = rig::small_config();
 	auto rest = [](Rig &r) { return r.media.nand.ops->clean_mark(&r.media.nand, 0); };
@@ -284,8 +284,8 @@ TEST(Image, TheRestWordIsTakenBackBeforeTheFirstChange)
 	}
 }
 
-// One copy of the clean mark is enough; killed between the two copies, "changed" counts; both damaged: nothing is known to be at rest.
-TEST(Image, OneCopyOfTheRestWordIsEnough)
+// One copy of the clean mark is enough; killed between the two copies, "changed" counts; both damaged: nothing is known to be clean.
+TEST(Image, OneCopyOfTheCleanMarkIsEnough)
 {
 	const hz_device_config cfg = rig::small_config();
 	const hz_nand_layout layout = layout_of(cfg);

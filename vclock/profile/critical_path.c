@@ -93,7 +93,7 @@ static void add_wait(struct request *r, uint64_t now)
 	vc_share_add(&r->shares, VC_LOGICAL_LOCK(r->lock), VC_WAITED, now - r->at);
 }
 
-/* Book the last work of a hart. A hart that has passed a request on runs ahead to its next order
+/* Book the last work of a hart. A hart that has passed a request on runs ahead to its next sync
  * point, so its LEFT may be reported before the next hart's earlier RUN: the work then ends at
  * `now`. */
 static void settle_work(struct request *r, uint64_t now)

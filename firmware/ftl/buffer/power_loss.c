@@ -1,4 +1,4 @@
-/* Power-fail dump: protected sectors of the write buffers are programmed on capacitor power. One hart; the workers may still run, but no
+/* Power-loss dump: protected sectors of the write buffers are programmed on capacitor power. One hart; the workers may still run, but no
  * data land. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "buffer/buffer.h"

@@ -562,7 +562,7 @@ void refresh_due(struct zone *zone, bool patch, enum refresh_cause cause)
 	list_push(zone);
 }
 
-/* A read or reset is host activity: no shutdown goes on any more. Zone lock held. */
+/* A read or reset is host activity: no shutdown is under way any more. Zone lock held. */
 static void become_due(struct ftl_worker *self, struct zone *zone, bool patch, enum refresh_cause cause)
 {
 	struct lt_lock_node node;

@@ -54,11 +54,11 @@ void relocate_mended(struct ftl_worker *self, bool good);
 void relocate_zone(struct ftl_worker *self, struct zone *zone, uint32_t target);
 /* The same for a BROKEN zone, with a superblock of its choice, once something must be programmed and nothing is. Zone lock held. */
 void relocate_broken(struct ftl_worker *self, struct zone *zone);
-/* The same for zone->refresh.patch of a due zone, if no other moves and no shutdown goes on. Zone lock held. */
+/* The same for zone->refresh.patch of a due zone, if no other moves and no shutdown is under way. Zone lock held. */
 bool relocate_refreshed(struct ftl_worker *self, struct zone *zone, uint32_t target);
 /* Zone lock held, after a move: give the old superblock back once its last readers have gone. */
 void relocate_settle(struct ftl_worker *self, struct zone *zone);
-/* A shutdown goes on: is no zone being moved? None begins any more unless the host goes on. */
+/* A shutdown is under way: is no zone being moved? None begins any more unless the host goes on. */
 bool relocator_quiet(struct ftl *ftl);
 
 /* With rain (move_parity.c): the mover's worker, for the row under way. */
@@ -86,7 +86,7 @@ enum refresh_cause { REFRESH_NONE, REFRESH_READS, REFRESH_AGE, REFRESH_WEAR, REF
 
 struct refresher {
 	struct zone *head, *tail; /* due */
-	bool shutting_down;       /* a shutdown goes on: no move begins */
+	bool shutting_down;       /* a shutdown is under way: no move begins */
 	lt_word candidate;        /* the zone to move next; 0: none */
 	lt_word looking;          /* 1: the event is posted */
 	struct ftl_worker *worker;

@@ -1,4 +1,4 @@
-/* libthread's port to RTL without Zawrs or hints: time is not queried, and waiters poll.
+/* libthread's port to RTL without Zawrs or hypercalls: time is not queried, and waiters poll.
  *
  * Shared words are read and written as an ordinary port would, by plain loads and stores with
  * fences; with SHARED_BY_LR as in the port to the virtual clock, by LR and AMOSWAP. */
