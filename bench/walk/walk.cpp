@@ -90,7 +90,7 @@ void map_in_flash(const std::string &folder)
 	boot(rig);
 	for (uint32_t zone : {0u, 1u, 2u})
 		expect(rig.write(zone, 0, 96, 1));
-	expect(rig.come_to_rest());
+	expect(rig.shut_down_cleanly());
 	boot(rig);
 	trip(folder, "map-miss", rig, FTL_READ, rig.lba_of(0), 1);
 	trip(folder, "map-hit", rig, FTL_READ, rig.lba_of(0), 1);

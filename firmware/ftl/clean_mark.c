@@ -28,7 +28,7 @@ static void clean_mark_look(struct lt_timer *timer)
 }
 
 /* The SLC log is worn out: flash is as after a power cut, and the next mount must scan it. */
-static void rest_end(struct ftl_worker *self, struct ftl_request *req)
+static void clean_mark_end(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;
 
@@ -41,7 +41,7 @@ static void rest_end(struct ftl_worker *self, struct ftl_request *req)
 }
 
 /* Each step ends with the next one's condition; the log's pass and the record's programs may start the SLC log's collector. */
-static void rest_step_on(struct ftl_worker *self, struct ftl_request *req)
+static void clean_mark_step(struct ftl_worker *self, struct ftl_request *req)
 {
 	struct ftl *ftl = self->ftl;
 
@@ -52,7 +52,7 @@ static void rest_step_on(struct ftl_worker *self, struct ftl_request *req)
 		clean_mark_run(self, req);
 		break;
 	case CLEAN_RECORDS: zone_table_record_all(self, req, ftl->clean_mark->data_before); break;
-	default: rest_end(self, req);
+	default: clean_mark_end(self, req);
 	}
 }
 
@@ -63,7 +63,7 @@ void clean_mark_run(struct ftl_worker *self, struct ftl_request *req)
 	if (tsu_clean_mark(ftl->tsu).clean) {
 		io_complete(req, NVME_SUCCESS); /* nothing has changed since the last time */
 	} else if (ftl_is_quiet(ftl)) {
-		rest_step_on(self, req);
+		clean_mark_step(self, req);
 	} else {
 		ftl->clean_mark->req = req;
 		lt_timer_arm(&ftl->clean_mark->timer, clock_now_ns() + LOOK_NS, clean_mark_look);

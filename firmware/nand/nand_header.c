@@ -104,7 +104,7 @@ void nand_clean_mark_open(struct nand_media *media)
 		open_word(media, i);
 }
 
-static void end_rest_of(struct nand_media *media, uint32_t window)
+static void end_clean_mark_of(struct nand_media *media, uint32_t window)
 {
 	uint64_t word = lt_load(&media->clean_mark[window]);
 
@@ -124,7 +124,7 @@ void nand_clean_mark_end(struct nand_media *media, uint32_t flat_block)
 	uint32_t count = media->nand.cfg->namespaces, window = count == 1 ? 0 : window_of(media, flat_block);
 
 	if (window < count)
-		end_rest_of(media, window);
+		end_clean_mark_of(media, window);
 }
 
 struct nand_clean_mark nand_clean_mark_read(struct nand *nand, uint32_t window)

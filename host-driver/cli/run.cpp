@@ -185,10 +185,12 @@ void run_own(const RunFlags &flags, const MachineOptions &machine, const std::fu
 
 void prepare_outputs(const RunFlags &flags, const MachineOptions &machine)
 {
-	const NamedFile timeline = {"--timeline", flags.timeline};
-	flags.require_apart_from_inputs(timeline);
-	flags.require_apart_from_inputs({"--record", flags.record});
-	require_apart({"--record", flags.record}, {timeline});
+	const NamedFile console = {"--console", flags.machine.console}, timeline = {"--timeline", flags.timeline},
+			record = {"--record", flags.record};
+	for (const NamedFile &written : {console, timeline, record})
+		flags.require_apart_from_inputs(written);
+	require_apart(timeline, {console});
+	require_apart(record, {console, timeline});
 	require_writable_folder("--out", flags.out);
 	require_writable_file("--timeline", flags.timeline);
 	require_writable_file("--record", flags.record);

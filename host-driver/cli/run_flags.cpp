@@ -347,8 +347,7 @@ void RunFlags::require_apart_from_inputs(const NamedFile &written) const
 				{"--workload", workload.empty() ? "" : find_config("--workload", workload, "configs/workloads")},
 				{"--trace", trace},
 				{"--image", machine.image},
-				{"--firmware", machine.firmware},
-				{"--console", machine.console}});
+				{"--firmware", machine.firmware}});
 }
 
 MachineOptions RunFlags::machine_options() const

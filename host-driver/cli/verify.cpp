@@ -41,7 +41,8 @@ MachineOptions machine_of(const VerifyFlags &flags)
 {
 	MachineOptions o;
 	o.firmware = firmware_image(flags.firmware);
-	require_apart({"--console", flags.console}, {{"--image", flags.image}, {"--device", flags.device}, {"--firmware", flags.firmware}});
+	const std::string device = flags.device.empty() ? "" : find_config("--device", flags.device, "configs/devices");
+	require_apart({"--console", flags.console}, {{"--image", flags.image}, {"--device", device}, {"--firmware", flags.firmware}});
 	require_writable_file("--console", flags.console);
 	o.config = device_of(flags);
 	o.nand_image = flags.image;

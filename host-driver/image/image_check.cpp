@@ -123,9 +123,10 @@ void judge(ImageReport &report, const ftl_damage &damage)
 	report.unknown_sectors = damage.unknown_sectors;
 	report.damaged_records = damage.records;
 	if (!report.lost_sectors && !report.unknown_sectors && !report.damaged_records) {
-		report.why = report.rebuilt_sectors ? "The image is sound: " + std::to_string(report.rebuilt_sectors) +
-							      " unreadable sectors are rebuilt from parity."
-						    : "The image is sound.";
+		report.why = report.rebuilt_sectors
+				     ? "The image is sound: " + std::to_string(report.rebuilt_sectors) + " unreadable sector" +
+					       (report.rebuilt_sectors == 1 ? " is" : "s are") + " rebuilt from parity."
+				     : "The image is sound.";
 		return;
 	}
 	report.verdict = Verdict::damaged;

@@ -94,7 +94,7 @@ std::string text_of(const ImageReport &report, const std::string &file)
 	if (report.device) {
 		text += line("device", report.device->name);
 		text += line("power", power_text(report));
-		text += line("left", report.clean ? "at rest, after an orderly shutdown"
+		text += line("left", report.clean ? "clean, after an orderly shutdown"
 						  : "running: the power was cut, or a start was not shut down");
 		text += line("repairs", report.repaired
 						? count(report.repaired, "damaged copy") + "; the next start repairs from the other copies"

@@ -303,11 +303,12 @@ class FilesThatWouldBeLost(unittest.TestCase):
         for option in ("--console", "--timeline"):
             self.refused(b"kept", option, "--image", *run, "--image", self.file, option, self.alias)
             self.refused(device, option, "--device", "run", "--device", self.file, "--workload", "small", option, self.alias)
-            self.refused((TOP / "configs/workloads/small.yaml").read_bytes(), "--timeline", "--workload",
-                         "run", "--device", "small", "--workload", self.file, "--timeline", self.alias)
+            self.refused((TOP / "configs/workloads/small.yaml").read_bytes(), option, "--workload",
+                         "run", "--device", "small", "--workload", self.file, option, self.alias)
         self.refused(device, "--image", "--device", "run", "--device", self.file, "--workload", "small", "--image", self.alias, "--format-image")
-        self.refused(recording, "--record", "--trace", "run", "--device", "conzone-f2fs-patched", "--trace", self.file, "--by-dependencies",
-                     "--record", self.alias)
+        for option in ("--console", "--record"):
+            self.refused(recording, option, "--trace", "run", "--device", "conzone-f2fs-patched", "--trace", self.file, "--by-dependencies",
+                         option, self.alias)
         self.refused(b"kept", "--console", "--image", "verify", "--image", self.file, "--console", self.alias)
         self.refused(b"kept", "--console", "--image", "info", "--image", self.file, "--console", self.alias)
         self.refused(b"kept", "--record", "--image", "serve", "--device", "small", "--nvme-tcp", "--image", self.file, "--record", self.alias)

@@ -267,7 +267,7 @@ TEST(ImageCheck, TheReportTellsRebuiltFromLost)
 	rig::flip_data(image.rig.media, image.rig.record_at(1, 40));
 	hz::ImageReport report = image.check();
 	EXPECT_EQ(report.verdict, hz::Verdict::sound);
-	EXPECT_EQ(report.why, "The image is sound: 1 unreadable sectors are rebuilt from parity.");
+	EXPECT_EQ(report.why, "The image is sound: 1 unreadable sector is rebuilt from parity.");
 	EXPECT_EQ(hz::json_of(report)["rebuilt_sectors"], 1);
 	EXPECT_EQ(hz::json_of(report)["zones"][1]["rebuilt_sectors"], 1);
 	EXPECT_EQ(hz::json_of(report)["lost_sectors"], 0);

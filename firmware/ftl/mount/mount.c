@@ -104,7 +104,7 @@ static const char *mend_table(struct mount *mount)
 }
 
 /* Data kept by capacitors are on flash. */
-static const char *place_dump(struct mount *mount)
+static const char *mount_place_dump(struct mount *mount)
 {
 	struct nand *media = tsu_dump_media(mount->ftl->tsu);
 
@@ -128,7 +128,7 @@ static const char *(*const steps[HZ_MOUNT_STEPS])(struct mount *mount) = {
 	[HZ_MOUNT_SORT] = sort_superblocks,     [HZ_MOUNT_STAGED] = mount_find_staged,
 	[HZ_MOUNT_MAP] = mount_settle_zones,    [HZ_MOUNT_CONVENTIONAL] = find_places,
 	[HZ_MOUNT_SLC_HEADS] = open_slc,        [HZ_MOUNT_MEND] = mend_table,
-	[HZ_MOUNT_AGE] = mount_note_due,        [HZ_MOUNT_BRING_HOME] = place_dump,
+	[HZ_MOUNT_AGE] = mount_note_due,        [HZ_MOUNT_PLACE_DUMP] = mount_place_dump,
 };
 
 /* A step's reads depend on earlier findings, so it ends with its last read. */

@@ -183,7 +183,7 @@ static void retry_parked(struct zone *zone)
 }
 
 /* Move sectors that the power-loss dump left in SLC to their final place. */
-static void place_dump(struct ftl_worker *self, struct zone *zone)
+static void zone_place_dump(struct ftl_worker *self, struct zone *zone)
 {
 	if (zone->dumped <= zone->placed || zone->staged <= zone->placed || zone->buffer || zone_failed(zone) || zone->op.code)
 		return;
@@ -207,7 +207,7 @@ static void pump_takes(struct ftl_worker *self, struct zone *zone)
 static void pump_writes(struct ftl_worker *self, struct zone *zone)
 {
 	do {
-		place_dump(self, zone);
+		zone_place_dump(self, zone);
 		zone_land(self, zone);
 		if (zone->buffer && !zone_throws_away(zone)) {
 			buffer_program(self, zone);
