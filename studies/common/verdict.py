@@ -9,7 +9,7 @@ NUMBER = r"([+-]?\d[\d,]*(?:\.\d+)?)"
 UNIT = r"(?:\s?(%|x|KIOPS|us|ms))?"
 PAPER = re.compile(rf"(?:about |up to )?{NUMBER}{UNIT}(?: to {NUMBER}{UNIT})?(?: on average)?")
 HERE = re.compile(rf"{NUMBER}{UNIT}(?: against {NUMBER})?")
-WORDS = {"comparable": 0, "the same": 0, "nearly as much": 0, "no more": 0, "higher": 1, "more": 1, "slower": -1, "less": -1}
+WORDS = {"comparable": 0, "the same": 0, "no more": 0, "higher": 1, "more": 1, "slower": -1, "less": -1}
 
 
 def number(text):

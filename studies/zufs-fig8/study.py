@@ -119,7 +119,7 @@ def figures(args, measured):
 
 
 def rows(figure):
-    for scheme, paper in (("ZUFS, 192 KiB", f"{PAPER:+} %"), ("ZUFS, 768 KiB", "nearly as much")):
+    for scheme, paper in (("ZUFS, 192 KiB", f"{PAPER:+} %"), ("ZUFS, 768 KiB", f"about {PAPER:+} %")):
         yield (f"one zone: {scheme}, against ZMS, 768 KiB", paper,
                f"{figure(f'one zone, {scheme} against ZMS, 768 KiB'):+.1f} % ({figure(f'one zone, {scheme}'):.0f} against "
                f"{figure('one zone, ZMS, 768 KiB'):.0f} MiB/s)")
