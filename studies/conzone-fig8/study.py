@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, conzone, frame, plot, report  # noqa: E402
 from common.report import mean, percent_more  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "conzone-fig8"
 STRATEGIES = ["bitmap", "multiple", "pinned"]
@@ -33,13 +33,14 @@ def options(words=None):
 
 
 def points(args):
-    def run(strategy, seed, written=WRITTEN):
+    def run(name, strategy, seed, written):
         device = conzone.device({"l2p": {"strategy": strategy, "cache": args.cache, "log_entries": LOG_ENTRIES}})
-        return f"{strategy}-{written}-{seed}", device, conzone.workload(NAME, seed, threads=1, each=[{"first_zone": 0}], common={
+        return folder_of(name, seed), device, conzone.workload(NAME, seed, threads=1, each=[{"first_zone": 0}], common={
             "read_ratio": 1.0, "pattern": "random", "block": "4 KiB", "zones": 1, "prefill": written, "span_bytes": READ,
             "total_bytes": f"{args.volume} MiB"})
-    return [Point({"strategy": strategy}, strategy, [run(strategy, seed) for seed in args.seeds]) for strategy in STRATEGIES] + [
-        Point({"strategy": name}, name, [run(strategy, seed, 1.0) for seed in args.seeds]) for name, strategy in CONTROLS.items()]
+    return [Point({"strategy": strategy}, strategy, [run(strategy, strategy, seed, WRITTEN) for seed in args.seeds])
+            for strategy in STRATEGIES] + [
+        Point({"strategy": name}, name, [run(name, strategy, seed, 1.0) for seed in args.seeds]) for name, strategy in CONTROLS.items()]
 
 
 check = conzone.check
