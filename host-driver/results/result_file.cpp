@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <sys/utsname.h>
 #include <thread>
+#include <unistd.h>
 
 namespace hz::res {
 namespace {
@@ -53,7 +54,7 @@ void write_whole(const std::string &text, const std::string &path)
 		return;
 	const std::string cause = std::strerror(errno);
 	if (written != path)
-		std::remove(written.c_str());
+		unlink(written.c_str()); // a folder of that name stays
 	throw std::runtime_error("the result cannot be written to " + path + ": " + cause);
 }
 
