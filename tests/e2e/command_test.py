@@ -18,7 +18,7 @@ from hztest.needs import HANG_S, device_problem, study_python  # noqa: E402
 
 PYTHON, MISSING = study_python(), device_problem()
 
-INTERRUPTED = ("hartzone study: interrupted, everything is cleaned up; 3 of 3 points are not measured, the same command with --resume "
+INTERRUPTED = ("hartzone study: interrupted, everything is cleaned up; 6 of 6 points are not measured, the same command with --resume "
                "goes on\n")
 UNWRITABLE = "/proc/hartzone-test"
 
