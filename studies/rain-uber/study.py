@@ -17,6 +17,7 @@ SECTOR_BITS = 4096 * 8
 THREADS = 4
 WAYS = {"off": "without parity", "on": "with parity"}
 FEW, MANY = 10 ** 7, 4 * 10 ** 7 # pages that cannot be read; with the latter few reads show how many sectors stay lost
+LOCKS = "acquisitions of zones' locks for each MiB"
 EIGHT = {"geometry": {"chips_per_channel": 4}}
 
 
@@ -108,14 +109,16 @@ def summarize(results):
         "rebuilt": mean(r["ftl"]["rebuilt_bytes"]["reads"] // 4096 for r in reads),
         "not_rebuilt": mean(r["ftl"]["not_rebuilt_bytes"] // 4096 for r in reads),
         "moved_zones": mean(r["ftl"]["refreshed_zones"]["rebuilt"] for r in reads),
+        "stayed_zones": mean(r["ftl"]["refresh_failures"] for r in reads),
         **conzone.common_figures(results),
     }
 
 
 FIGURES = [("unreadable sectors for each bit read", "uber", ""), ("95 % interval of these to each side", "uber_half", ""),
            ("bytes programmed for a byte written", "waf", ""), ("writes", "mib_s", "MiB/s"), ("95 % interval of the writes to each side", "mib_s_half", "MiB/s"),
-           ("acquisitions of zones' locks for each MiB", "locks", ""), ("p99 of reads", "read_p99_us", "us"),
-           ("sectors rebuilt", "rebuilt", ""), ("zones moved since a sector was rebuilt", "moved_zones", "")]
+           (LOCKS, "locks", ""), ("p99 of reads", "read_p99_us", "us"),
+           ("sectors rebuilt", "rebuilt", ""), ("zones moved since a sector was rebuilt", "moved_zones", ""),
+           ("moves given up since a sector is lost", "stayed_zones", "")]
 
 
 def figures(args, measured):
@@ -153,12 +156,14 @@ def directions(figure):
         yield f"{lost}: a die of four has parity, so a third more is programmed", 1.3 < waf["on"] / waf["off"] < 1.4
     for way, dies in (("on, many lost", 4), ("on, eight dies", 8)):
         yield f"{way}: a sector stays unreadable where two pages of its stripe are lost", 0.5 < lost_share(figure, way) / two_lost(dies) < 1.5
-    for what, least in (("bytes programmed for a byte written", 0.02), ("acquisitions of zones' locks for each MiB", 0.02)):
+    for what, least in (("bytes programmed for a byte written", 0.02), (LOCKS, 0.02)):
         of = {way: figure(f"{what}, control, {way}") for way in CONTROLS}
         yield f"parity of one die of eight costs less than of four: {what}", of["off, eight dies"] + least < of["on, eight dies"] < of["on, many lost"]
     writes = {way: figure(f"writes, control, {way}") for way in CONTROLS}
     yield "and takes an eighth of the throughput", 0.8 < writes["on, eight dies"] / writes["off, eight dies"] < 0.93
-    yield "zones that are not full do not move", figure("zones moved since a sector was rebuilt, control, on, not full") == 0
+    moves = {at: sum(figure(f"{what}, {at}") for what, _, _ in FIGURES[-2:]) for at in (f"{FEW} of 10^9 pages lost, on", *(f"control, {way}" for way in CONTROLS))}
+    yield "full zones with lost pages move, or begin to", min(moves[f"{FEW} of 10^9 pages lost, on"], moves["control, on, many lost"]) > 0
+    yield "zones that are not full do not", moves["control, on, not full"] == moves["control, on, many lost, not full"] == 0
     tail = {way: figure(f"p99 of reads, {way}") for way in (f"{FEW} of 10^9 pages lost, on", "control, on, not full", "control, on, many lost, not full")}
     yield "and their reads wait for no moves, rebuilt or not", max(tail["control, on, not full"], tail["control, on, many lost, not full"]) < \
         0.5 * tail[f"{FEW} of 10^9 pages lost, on"]
@@ -175,15 +180,15 @@ def rows(figure):
             yield (f"bytes programmed for a byte written, {there}", "",
                    f"{figure(f'bytes programmed for a byte written, {at}'):.2f} ({figure(f'writes, {at}'):.0f} MiB/s)")
             yield (f"acquisitions of zones' locks for each MiB written, {there}", "",
-                   f"{figure(f'acquisitions of zones{chr(39)} locks for each MiB, {at}'):.1f}")
+                   f"{figure(f'{LOCKS}, {at}'):.1f}")
             yield f"p99 of reads, {there}", "", f"{figure(f'p99 of reads, {at}'):,.0f} us"
     for way, control in CONTROLS.items():
         at = f"control, {way}"
         yield (f"control, {100 * control.lost / PPB:g} % of the pages lost: {control.words}", "",
                f"{figure(f'unreadable sectors for each bit read, {at}'):.1e} ± {figure(f'95 % interval of these to each side, {at}'):.1e} a bit; "
                f"{figure(f'bytes programmed for a byte written, {at}'):.2f} for a byte, {figure(f'writes, {at}'):.0f} MiB/s; "
-               f"{figure(f'acquisitions of zones{chr(39)} locks for each MiB, {at}'):.1f} acquisitions a MiB; reads p99 {figure(f'p99 of reads, {at}'):,.0f} us, "
-               f"{figure(f'zones moved since a sector was rebuilt, {at}'):.0f} zones moved")
+               f"{figure(f'{LOCKS}, {at}'):.1f} acquisitions a MiB; reads p99 {figure(f'p99 of reads, {at}'):,.0f} us, "
+               f"{figure(f'zones moved since a sector was rebuilt, {at}'):.0f} zones moved, {figure(f'moves given up since a sector is lost, {at}'):.0f} moves given up")
 
 
 def show(measured):

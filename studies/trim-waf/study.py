@@ -7,13 +7,14 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import arguments, conzone, frame, plot, report  # noqa: E402
 from common.report import mean  # noqa: E402
-from common.sweep import Point  # noqa: E402
+from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "trim-waf"
 ZONES, SPARES = 32, 4 # of 12 MiB: the block device offers 32 of its 36 backing zones, the host's log hides as many
 GEOMETRY = {"blocks_per_plane": 10 + ZONES + SPARES + 2} # SLC, data, spares of both, bad blocks
 BLOCK_KIB = 64
 DEVICES = ["block", "zones"]
+IN_RAM = "block, map in RAM" # a control: no table of places is written
 
 
 def options(words=None):
@@ -26,8 +27,9 @@ def options(words=None):
 
 
 def device_of(kind):
-    if kind == "block":
-        return conzone.device({"geometry": GEOMETRY, "zones": {"count": ZONES}, "conventional": {"spare_superblocks": SPARES}}, "legacy")
+    if kind != "zones":
+        return conzone.device({"geometry": GEOMETRY, "zones": {"count": ZONES}, "conventional": {"spare_superblocks": SPARES},
+                               **({"l2p": {"cache": 0}} if kind == IN_RAM else {})}, "legacy")
     return conzone.device({"geometry": GEOMETRY, "zones": {"count": ZONES + SPARES}})
 
 
@@ -38,10 +40,14 @@ def workload_of(args, kind, trims, seed):
         "total_bytes": f"{args.volume} MiB"}, **log)
 
 
+def ends(trims):
+    return list(dict.fromkeys((trims[0], trims[-1])))
+
+
 def points(args):
     return [Point({"device": kind, "trims": trims}, f"{kind}, {trims} % trims",
-                  [(f"{kind}-{trims}-{seed}", device_of(kind), workload_of(args, kind, trims, seed)) for seed in args.seeds])
-            for kind in DEVICES for trims in args.trims]
+                  [(folder_of(kind, trims, seed), device_of(kind), workload_of(args, kind, trims, seed)) for seed in args.seeds])
+            for kind in (*DEVICES, IN_RAM) for trims in (args.trims if kind != IN_RAM else ends(args.trims))]
 
 
 check = conzone.check
@@ -67,7 +73,7 @@ def summarize(results):
 def figures(args, measured):
     out = []
     for trims in args.trims:
-        for kind in DEVICES:
+        for kind in (*DEVICES, *([IN_RAM] if trims in ends(args.trims) else [])):
             at = f"{kind}, {trims} % trims"
             out += [report.figure(f"bytes programmed for a byte written, {at}", measured.value((kind, trims), "waf"), ""),
                     report.figure(f"writes, {at}", measured.value((kind, trims), "mib_s"), "MiB/s"),
@@ -82,6 +88,13 @@ def directions(figure):
                                              < figure(f"bytes programmed for a byte written, {kind}, 0 % trims"))
 
 
+    for trims in (0, most):
+        usual, in_ram, zones = (figure(f"bytes programmed for a byte written, {kind}, {trims} % trims") for kind in ("block", IN_RAM, "zones"))
+        yield f"{trims} % trims: a block device whose map is in RAM programs less", in_ram < usual / 1.01
+        if has(figure, 10): # the quick form's collectors have just begun
+            yield f"{trims} % trims: it programs as much as zones", abs(in_ram / zones - 1) < 0.03
+
+
 def has(figure, trims):
     return report.has(figure, f"bytes programmed for a byte written, block, {trims} % trims")
 
@@ -91,6 +104,11 @@ def rows(figure):
         waf, speed = ([figure(f"{what}, {kind}, {trims} % trims") for kind in DEVICES] for what in ("bytes programmed for a byte written", "writes"))
         yield (f"bytes programmed for a byte written, {trims} % trims, block device against zones", "",
                f"{waf[0]:.2f} / {waf[1]:.2f} ({speed[0]:.0f} / {speed[1]:.0f} MiB/s)")
+
+
+    for trims in (0, 40):
+        at = f"{IN_RAM}, {trims} % trims"
+        yield (f"control, {at}", "", f"{figure(f'bytes programmed for a byte written, {at}'):.2f} ({figure(f'writes, {at}'):.0f} MiB/s)")
 
 
 def show(measured):
