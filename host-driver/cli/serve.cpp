@@ -80,6 +80,7 @@ MachineOptions machine_options(const MachineFlags &flags, TargetFlags &target)
 	MachineOptions options = chosen.options();
 	require_apart({"--record", target.record}, {{"--device", find_config("--device", chosen.device, "configs/devices")},
 						    {"--image", chosen.image},
+						    {"--firmware", chosen.firmware},
 						    {"--console", chosen.console}});
 	target.take_environment();
 	target.check(options.virtual_clock);

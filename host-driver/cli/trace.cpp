@@ -22,7 +22,7 @@ struct LookFlags {
 	bool json = false;
 };
 
-nlohmann::json told_of(const trace::Reader &reader)
+nlohmann::json findings_of(const trace::Reader &reader)
 {
 	const trace::Dialect &d = reader.dialect();
 	const char *tool = reader.file().compression();
@@ -40,14 +40,14 @@ nlohmann::json told_of(const trace::Reader &reader)
 	return out;
 }
 
-void print_told(const nlohmann::json &told)
+void print_findings(const nlohmann::json &found)
 {
-	const auto text = [&told](const char *key) { return told[key].get<std::string>(); };
+	const auto text = [&found](const char *key) { return found[key].get<std::string>(); };
 	std::printf("format      %s (%s): %s\ncompression %s\ntime unit   %lu ns (%s%s)\n", text("format").c_str(),
 		    text("format_from").c_str(), text("layout").c_str(), text("compression").c_str(),
-		    told["time_unit_ns"].get<unsigned long>(), text("time_unit_from").c_str(),
-		    told.contains("time_unit_evidence") ? (": " + text("time_unit_evidence")).c_str() : "");
-	if (told.contains("event"))
+		    found["time_unit_ns"].get<unsigned long>(), text("time_unit_from").c_str(),
+		    found.contains("time_unit_evidence") ? (": " + text("time_unit_evidence")).c_str() : "");
+	if (found.contains("event"))
 		std::printf("event       %s: what a request is known by\n", text("event").c_str());
 }
 
@@ -58,22 +58,22 @@ std::string line_of(const trace::Record &record)
 }
 
 // Names of files and streams need not be UTF-8.
-void print_json(const nlohmann::json &told)
+void print_json(const nlohmann::json &found)
 {
-	std::printf("%s\n", told.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+	std::printf("%s\n", found.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
 void detect(const LookFlags &flags)
 {
 	TraceInput input(flags.input, "reading");
-	nlohmann::json told = told_of(input.reader()), lines = nlohmann::json::array();
+	nlohmann::json found = findings_of(input.reader()), lines = nlohmann::json::array();
 	for (trace::Record r; lines.size() < shown_records && input.next(r);)
 		lines.push_back(line_of(r));
-	told["first_records"] = lines;
+	found["first_records"] = lines;
 	if (flags.json)
-		print_json(told);
+		print_json(found);
 	else
-		print_told(told);
+		print_findings(found);
 	for (size_t i = 0; !flags.json && i < lines.size(); i++)
 		std::printf("%-11s %s\n", i ? "" : "begins", lines[i].get<std::string>().c_str());
 	input.tell_skipped();
@@ -87,14 +87,14 @@ void summary(const LookFlags &flags)
 		summary.add(r);
 	if (!input.records())
 		throw trace::TraceError(flags.input.file + ":1: the trace holds no requests");
-	nlohmann::json out = told_of(input.reader());
+	nlohmann::json out = findings_of(input.reader());
 	out.update(summary.to_json());
 	out["left_out"] = input.reader().left_out();
 	out["skipped"] = {{"count", input.reader().skipped()}, {"first", input.reader().skipped_lines()}};
 	if (flags.json)
 		print_json(out);
 	else
-		print_told(out);
+		print_findings(out);
 	if (!flags.json)
 		std::printf("%s", inspect::summary_text(out).c_str());
 	input.tell_skipped();

@@ -24,11 +24,11 @@ struct VerifyFlags {
 	std::string image, device, firmware, console;
 };
 
-// The device that the image names, unless another one was given.
-hz_device_config device_of(const VerifyFlags &flags)
+// file: of the device that was given; empty: the device that the image names.
+hz_device_config device_of(const std::string &file, const VerifyFlags &flags)
 {
-	if (!flags.device.empty())
-		return conf::load_device(find_config("--device", flags.device, "configs/devices"));
+	if (!file.empty())
+		return conf::load_device(file);
 	const ImageFile image(flags.image);
 	const auto config = image.state() == ImageState::good ? image.config() : std::nullopt;
 	if (!config)
@@ -44,7 +44,7 @@ MachineOptions machine_of(const VerifyFlags &flags)
 	const std::string device = flags.device.empty() ? "" : find_config("--device", flags.device, "configs/devices");
 	require_apart({"--console", flags.console}, {{"--image", flags.image}, {"--device", device}, {"--firmware", flags.firmware}});
 	require_writable_file("--console", flags.console);
-	o.config = device_of(flags);
+	o.config = device_of(device, flags);
 	o.nand_image = flags.image;
 	o.console_log = flags.console;
 	return o;

@@ -312,6 +312,7 @@ class FilesThatWouldBeLost(unittest.TestCase):
         self.refused(b"kept", "--console", "--image", "verify", "--image", self.file, "--console", self.alias)
         self.refused(b"kept", "--console", "--image", "info", "--image", self.file, "--console", self.alias)
         self.refused(b"kept", "--record", "--image", "serve", "--device", "small", "--nvme-tcp", "--image", self.file, "--record", self.alias)
+        self.refused(b"kept", "--record", "--firmware", "serve", "--device", "small", "--nvme-tcp", "--firmware", self.file, "--record", self.alias)
 
     def test_files_that_are_not_there_yet(self):
         self.alias.unlink()

@@ -122,10 +122,10 @@ class Formats(Tools):
         wanted = [(t * 1000, word(r, "read", "write"), s * 512, n * 512) for t, r, s, n in RECORDING]
         for name, content in in_every_format(RECORDING).items():
             with self.subTest(format=name):
-                told = json.loads(self.good("detect", self.file, "--json", content=content))
-                self.assertEqual((told["format"], told["format_from"]), (name, "detected"))
+                detected = json.loads(self.good("detect", self.file, "--json", content=content))
+                self.assertEqual((detected["format"], detected["format_from"]), (name, "detected"))
                 found = [as_read(line) for line in self.converted("convert")]
-                self.assertEqual(told["first_records"][0], self.converted("convert")[0])
+                self.assertEqual(detected["first_records"][0], self.converted("convert")[0])
                 self.assertEqual([place for _, _, *place in found], [place for _, _, *place in wanted])
                 if name != "oracle-general":
                     self.assertEqual([operation for _, operation, *_ in found], [operation for _, operation, *_ in wanted])
@@ -142,9 +142,9 @@ class Formats(Tools):
         said = self.trace("convert", self.file, "--out", "-").stderr.splitlines()
         self.assertEqual(said, [f"hartzone: left out, since no operation and no word says it: {what}: 1"
                                 for what in ("requests that neither read, write nor discard (N)", "writes of zeros (WZ)")])
-        told = json.loads(self.good("summary", self.file, "--json"))
-        self.assertEqual(told["marks"], {"durable": 2, "flush-first": 1, "sync": 3})
-        self.assertEqual(sum(told["left_out"].values()), 2)
+        found = json.loads(self.good("summary", self.file, "--json"))
+        self.assertEqual(found["marks"], {"durable": 2, "flush-first": 1, "sync": 3})
+        self.assertEqual(sum(found["left_out"].values()), 2)
         self.assertIn("marks       durable 2, flush-first 1, sync 3", self.good("summary", self.file))
 
     def test_strange_files_are_read_or_named(self):
@@ -175,10 +175,10 @@ class Formats(Tools):
 
     def test_the_own_recordings(self):
         for path in sorted(TOP.glob("traces/*.hzt.xz")):
-            told = json.loads(self.good("summary", path, "--json"))
-            self.assertEqual((told["format"], told["compression"]), ("native", "xz"))
-            self.assertGreater(told["records"], 1000)
-            self.assertLessEqual(told["footprint"]["touched_bytes"], told["footprint"]["read_bytes"] + told["footprint"]["written_bytes"])
+            found = json.loads(self.good("summary", path, "--json"))
+            self.assertEqual((found["format"], found["compression"]), ("native", "xz"))
+            self.assertGreater(found["records"], 1000)
+            self.assertLessEqual(found["footprint"]["touched_bytes"], found["footprint"]["read_bytes"] + found["footprint"]["written_bytes"])
 
 
 class Edits(Tools):
@@ -233,8 +233,8 @@ class Edits(Tools):
     def test_a_name_that_is_no_text(self):
         self.file = self.folder / os.fsdecode(b"t\xff")
         for command in ("detect", "summary"):
-            told = json.loads(self.good(command, "--json", self.file, content=self.NATIVE))
-            self.assertIn("t\ufffd", json.dumps(told, ensure_ascii=False))
+            found = json.loads(self.good(command, "--json", self.file, content=self.NATIVE))
+            self.assertIn("t\ufffd", json.dumps(found, ensure_ascii=False))
 
     def test_a_full_disk(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
@@ -270,10 +270,10 @@ class Large(Tools):
         for count in (400_000, 2_000_000):
             self.write(count)
             out, summary_kib = self.peak("summary", self.file, "--json")
-            told = json.loads(out)
-            self.assertEqual((told["records"], told["footprint"]["method"], told["skew"]["method"]), (count, "hyperloglog", "sampled"))
-            self.assertAlmostEqual(told["footprint"]["touched_bytes"] / (count * 4096), 1, delta=4 * told["footprint"]["standard_error"])
-            self.assertAlmostEqual(told["skew"]["hottest"][3]["accesses_part"], 0.2, delta=0.02)
+            found = json.loads(out)
+            self.assertEqual((found["records"], found["footprint"]["method"], found["skew"]["method"]), (count, "hyperloglog", "sampled"))
+            self.assertAlmostEqual(found["footprint"]["touched_bytes"] / (count * 4096), 1, delta=4 * found["footprint"]["standard_error"])
+            self.assertAlmostEqual(found["skew"]["hottest"][3]["accesses_part"], 0.2, delta=0.02)
             _, convert_kib = self.peak("convert", self.file, "--out", self.folder / f"out{count}")
             peaks[count] = (summary_kib, convert_kib)
         for small, large in zip(*peaks.values()):

@@ -12,7 +12,7 @@ namespace {
 // A used image, shut down or not.
 class Fuzzed {
 public:
-	Fuzzed(const hz_device_config &cfg, bool rest) : rig(cfg)
+	Fuzzed(const hz_device_config &cfg, bool clean) : rig(cfg)
 	{
 		EXPECT_TRUE(rig.boot()) << rig.error;
 		for (uint32_t round = 0; round < 3; round++)
@@ -21,7 +21,7 @@ public:
 		rig.run_op(FTL_ZONE_RESET, 5);
 		Request flush(FTL_FLUSH, 0, 0);
 		EXPECT_EQ(rig.run(flush), 0);
-		EXPECT_EQ(rest ? rig.shut_down_cleanly() : 0, 0);
+		EXPECT_EQ(clean ? rig.shut_down_cleanly() : 0, 0);
 		saved_.assign(rig.bytes(), rig.bytes() + rig.image_bytes());
 	}
 	// True: it was mounted.
@@ -147,10 +147,10 @@ TEST_P(DamageFuzz, IsRefusedOrMounted)
 {
 	const uint64_t first = environment("HARTZONE_TEST_SEED", 1), rounds = environment("HARTZONE_TEST_ROUNDS", 40);
 	uint64_t mounted = 0;
-	for (bool rest : {true, false}) {
-		Fuzzed fuzzed(kinds[GetParam()].config(), rest);
+	for (bool clean : {true, false}) {
+		Fuzzed fuzzed(kinds[GetParam()].config(), clean);
 		for (uint64_t seed = first; seed < first + rounds && !HasFailure(); seed++) {
-			SCOPED_TRACE(testing::Message() << (rest ? "at rest" : "running") << ", HARTZONE_TEST_SEED=" << seed);
+			SCOPED_TRACE(testing::Message() << (clean ? "clean" : "running") << ", HARTZONE_TEST_SEED=" << seed);
 			mounted += fuzzed.run_round(seed);
 		}
 	}

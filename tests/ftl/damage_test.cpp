@@ -270,10 +270,10 @@ TEST_P(Damage, WhatWasRecordedDoesNotVanishAfterALaterCut)
 // Either copy of any record of the image, flipped: only the counter of repairs shows it.
 TEST_P(Damage, OneCopyOfAllRecordsIsEnough)
 {
-	for (bool rest : {true, false})
+	for (bool clean : {true, false})
 		for (bool second : {false, true}) {
 			Written w(kind_config());
-			ASSERT_EQ(rest ? w.rig.shut_down_cleanly() : 0, 0);
+			ASSERT_EQ(clean ? w.rig.shut_down_cleanly() : 0, 0);
 			for (uint64_t i = 0; i < rig::count_records(w.rig.media); i++)
 				(second ? w.rig.media.oob_copy : w.rig.media.oob)[i].lpa ^= 1u << i % 32;
 			ASSERT_TRUE(w.rig.boot()) << w.rig.error;
@@ -293,11 +293,11 @@ std::vector<uint64_t> table_copies(const Rig &device) { return rig::zone_table_c
 
 TEST(DamagedTable, OneCopyIsEnoughAndIsWrittenTwiceAgain)
 {
-	for (bool rest : {true, false})
+	for (bool clean : {true, false})
 		for (bool record : {false, true})
 			for (size_t copy : {0u, 1u}) {
 				Written w(ftl_config());
-				ASSERT_EQ(rest ? w.rig.shut_down_cleanly() : 0, 0);
+				ASSERT_EQ(clean ? w.rig.shut_down_cleanly() : 0, 0);
 				auto copies = table_copies(w.rig);
 				ASSERT_EQ(copies.size(), 2u);
 				record ? rig::lose_record(w.rig.media, copies[copy]) : rig::flip_data(w.rig.media, copies[copy]);
@@ -318,14 +318,14 @@ TEST(DamagedTable, OneCopyIsEnoughAndIsWrittenTwiceAgain)
 // The page before is still there, and must not be taken for the newest: zones would come back from before their reset.
 TEST(DamagedTable, BothCopiesLostAreToldInASentence)
 {
-	for (bool rest : {true, false})
+	for (bool clean : {true, false})
 		for (bool record : {false, true}) {
 			Written w(ftl_config());
 			ASSERT_EQ(w.rig.run_op(FTL_ZONE_RESET, 5), 0);
-			ASSERT_EQ(rest ? w.rig.shut_down_cleanly() : 0, 0);
+			ASSERT_EQ(clean ? w.rig.shut_down_cleanly() : 0, 0);
 			for (uint64_t copy : table_copies(w.rig))
 				record ? rig::lose_record(w.rig.media, copy) : rig::flip_data(w.rig.media, copy);
-			if (!rest && record) { // no trace of a newer one is left
+			if (!clean && record) { // no trace of a newer one is left
 				ASSERT_TRUE(w.rig.boot()) << w.rig.error;
 				EXPECT_EQ(w.rig.found_damage().unknown_sectors, 2u);
 				continue;
@@ -333,7 +333,7 @@ TEST(DamagedTable, BothCopiesLostAreToldInASentence)
 			ASSERT_FALSE(w.rig.boot());
 			std::string said = w.rig.error;
 			EXPECT_NE(said.find("The NAND image is damaged: zone table, page 0: "), std::string::npos) << said;
-			EXPECT_NE(said.find(rest && record ? "cannot be found" : "neither of its two copies"), std::string::npos) << said;
+			EXPECT_NE(said.find(clean && record ? "cannot be found" : "neither of its two copies"), std::string::npos) << said;
 		}
 }
 
@@ -361,7 +361,7 @@ constexpr uint64_t too_late = 1ull << 62;
 
 struct Forgery {
 	const char *name;
-	bool placed_wrong; // it contradicts the block table or another record: true only as long as the device is at rest
+	bool placed_wrong; // it contradicts the block table or another record: true only with a clean mark
 	void (*change)(ZoneRecord &, const ZoneRecord &other);
 };
 const Forgery forgeries[] = {
@@ -513,11 +513,11 @@ TEST(Rest, ACutInTheShutdownLosesNothing)
 			Written w(map_config());
 			w.rig.media.policy.power_cut_op = nand_media_operations(&w.rig.media) + cut;
 			w.rig.media.policy.cut_before = before;
-			Request rest(FTL_FLUSH, 0, 0, FTL_CLEAN);
-			w.rig.submit(rest);
+			Request shutdown(FTL_FLUSH, 0, 0, FTL_CLEAN);
+			w.rig.submit(shutdown);
 			lt_host_run_until_idle();
-			alive = rest.done;
-			EXPECT_EQ(w.rig.is_clean(), rest.done);
+			alive = shutdown.done;
+			EXPECT_EQ(w.rig.is_clean(), shutdown.done);
 			ASSERT_TRUE(w.rig.boot()) << w.rig.error;
 			EXPECT_EQ(w.rig.found_damage().lost_sectors + w.rig.found_damage().unknown_sectors, 0u)
 				<< "what is torn is no damage";
@@ -553,14 +553,14 @@ TEST(Rest, WaitsForWhatGoesOnInTheBackground)
 		driver.fill(48);
 		for (int i = 0; i < 20; i++)
 			ASSERT_TRUE(driver.run_batch(driver.random_batch()));
-		Request write(FTL_WRITE, 0, 90), rest(FTL_FLUSH, 0, 0, FTL_CLEAN);
+		Request write(FTL_WRITE, 0, 90), shutdown(FTL_FLUSH, 0, 0, FTL_CLEAN);
 		rig.submit(write);
 		lt_host_run_until_idle();
-		ASSERT_EQ(rig.run(rest), 0);
+		ASSERT_EQ(rig.run(shutdown), 0);
 		EXPECT_TRUE(rig.is_clean());
 		ASSERT_EQ(rig.check(), "");
 		uint64_t operations = nand_media_operations(&rig.media);
 		lt_host_run_until_idle();
-		EXPECT_EQ(nand_media_operations(&rig.media), operations) << "nothing goes on at rest";
+		EXPECT_EQ(nand_media_operations(&rig.media), operations) << "nothing goes on after a shutdown";
 	}
 }

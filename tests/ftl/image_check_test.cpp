@@ -53,13 +53,13 @@ uint64_t lost_of(const hz::ImageReport &report, uint32_t zone) { return report.z
 
 TEST(ImageCheck, AUsedImageIsSoundAndToldZoneByZone)
 {
-	for (bool rest : {false, true}) {
+	for (bool clean : {false, true}) {
 		Image image;
-		ASSERT_EQ(rest ? image.rig.shut_down_cleanly() : 0, 0);
+		ASSERT_EQ(clean ? image.rig.shut_down_cleanly() : 0, 0);
 		const hz::ImageReport report = image.check();
 		EXPECT_EQ(report.verdict, hz::Verdict::sound) << report.why;
 		EXPECT_TRUE(report.mounted);
-		EXPECT_EQ(report.clean, rest);
+		EXPECT_EQ(report.clean, clean);
 		EXPECT_EQ(report.power_cycles, 1u);
 		EXPECT_EQ(report.repaired, 0u);
 		ASSERT_EQ(report.zones.size(), 6u);

@@ -107,8 +107,8 @@ TEST(Units, OnlyConventionalWritesWaitForTheLogOfTheirMap)
 	EXPECT_EQ(rig.counters().l2p_stalls, 1u) << "until a pass has opened it";
 	EXPECT_GT(rig_map_log_used(rig.ftl), 0u);
 	uint64_t used = 1;
-	Request rest(FTL_FLUSH, 0, 0, FTL_CLEAN);
-	rest.then = [&](Request &) { used = rig_map_log_used(rig.ftl); };
-	ASSERT_EQ(rig.run(rest), 0);
-	EXPECT_EQ(used, 0u) << "a device at rest has all of its map on flash";
+	Request shutdown(FTL_FLUSH, 0, 0, FTL_CLEAN);
+	shutdown.then = [&](Request &) { used = rig_map_log_used(rig.ftl); };
+	ASSERT_EQ(rig.run(shutdown), 0);
+	EXPECT_EQ(used, 0u) << "a device that was shut down has all of its map on flash";
 }

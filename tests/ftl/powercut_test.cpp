@@ -40,23 +40,23 @@ TEST_P(PowerCut, EveryOperation)
 // An orderly shutdown with a possible power cut in it. False: there was one.
 template <typename Driver> bool shut_down(Driver &driver)
 {
-	Request rest(FTL_FLUSH, 0, 0, FTL_CLEAN);
-	driver.rig.submit(rest);
+	Request shutdown(FTL_FLUSH, 0, 0, FTL_CLEAN);
+	driver.rig.submit(shutdown);
 	// It waits for the end of background work; after a cut that never ends.
-	for (const uint64_t give_up_ns = clock_now_ns() + 10000000000; !rest.done && clock_now_ns() < give_up_ns;) {
+	for (const uint64_t give_up_ns = clock_now_ns() + 10000000000; !shutdown.done && clock_now_ns() < give_up_ns;) {
 		lt_host_run_until(clock_now_ns() + 1000000);
 		if (lt_load(&driver.rig.media.off))
 			return false;
 	}
-	EXPECT_TRUE(rest.done);
-	EXPECT_EQ(rest.status(), 0);
+	EXPECT_TRUE(shutdown.done);
+	EXPECT_EQ(shutdown.status(), 0);
 	EXPECT_TRUE(driver.rig.is_clean());
 	driver.all_durable();
 	return true;
 }
 
 // A shutdown records the zones as recovered: the next start finds them so, after one more cut, too.
-template <typename Driver> void rest_and_start(Driver &driver)
+template <typename Driver> void shut_down_and_start(Driver &driver)
 {
 	ASSERT_TRUE(shut_down(driver));
 	for (int start = 0; start < 2 && !testing::Test::HasFailure(); start++) {
@@ -66,8 +66,8 @@ template <typename Driver> void rest_and_start(Driver &driver)
 }
 
 // The batches until power goes; then the device is mounted and compared, and goes on. False when power did not go.
-// rests: it is shut down before.
-template <typename Driver, typename Body> bool cut_in(Driver &driver, const Body &body, void (*go_on)(Driver &), bool rests)
+// shuts_down: it is shut down before.
+template <typename Driver, typename Body> bool cut_in(Driver &driver, const Body &body, void (*go_on)(Driver &), bool shuts_down)
 {
 	bool alive = true;
 	for (const auto &batch : body)
@@ -76,8 +76,8 @@ template <typename Driver, typename Body> bool cut_in(Driver &driver, const Body
 	if (!driver.rig.ftl)
 		return false;
 	driver.check_recovered();
-	if (!testing::Test::HasFailure() && rests)
-		rest_and_start(driver);
+	if (!testing::Test::HasFailure() && shuts_down)
+		shut_down_and_start(driver);
 	if (!testing::Test::HasFailure())
 		go_on(driver);
 	return !alive;
@@ -115,7 +115,7 @@ template <typename Driver> uint64_t chain_of_cuts(Driver &driver, std::mt19937_6
 // Returns the number of shutdowns.
 template <typename Driver, typename Batch> uint64_t chain_of_lives(Driver &driver, std::mt19937_64 &dice, Batch batch)
 {
-	uint64_t rests = 0;
+	uint64_t shutdowns = 0;
 	for (int life = 0; life < 24 && !testing::Test::HasFailure(); life++) {
 		const bool orderly = dice() % 2;
 		nand_policy policy{};
@@ -130,9 +130,9 @@ template <typename Driver, typename Batch> uint64_t chain_of_lives(Driver &drive
 		for (uint64_t most = orderly ? dice() % 4 : UINT64_MAX; alive && most && !testing::Test::HasFailure(); most--)
 			alive = driver.run_batch(batch(driver, dice));
 		if (alive && !testing::Test::HasFailure())
-			rests += shut_down(driver);
+			shutdowns += shut_down(driver);
 	}
-	return rests;
+	return shutdowns;
 }
 
 namespace zones {

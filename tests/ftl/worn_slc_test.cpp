@@ -175,7 +175,7 @@ std::vector<Variant> variants()
 
 class WornSlc : public testing::TestWithParam<Variant> {
 protected:
-	unsigned restless_ = 0; // shutdowns that could not be recorded
+	unsigned unclean_ = 0; // shutdowns that could not be recorded
 
 	static uint64_t rounds() { return environment("HARTZONE_TEST_ROUNDS", 6); }
 	// The device with a worn-out SLC log, by failing erases or programs.
@@ -196,9 +196,9 @@ protected:
 		wear.verify(false);
 		Request flush(FTL_FLUSH, 0, 0);
 		rig.run(flush);
-		const bool rests = rig.shut_down_cleanly() == NVME_SUCCESS;
-		EXPECT_EQ(rests, rig.is_clean()) << "an image is called at rest that is not, or the other way round";
-		restless_ += !rests;
+		const bool clean = rig.shut_down_cleanly() == NVME_SUCCESS;
+		EXPECT_EQ(clean, rig.is_clean()) << "an image is called clean that is not, or the other way round";
+		unclean_ += !clean;
 		rig.cfg.program_fail_ppb = 0;
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		wear.verify(true);
@@ -211,7 +211,7 @@ TEST_P(WornSlc, EveryRequestEndsWhenSuperblocksWearOut)
 	cfg.slc.endurance = 4;
 	for (uint64_t seed = 1; seed <= rounds() && !HasFailure(); seed++)
 		live(cfg, seed);
-	EXPECT_GT(restless_, 0u) << "no shutdown was refused: the log was not as worn as it should be";
+	EXPECT_GT(unclean_, 0u) << "no shutdown was refused: the log was not as worn as it should be";
 }
 
 TEST_P(WornSlc, EveryRequestEndsWhenProgramsFail)

@@ -254,11 +254,11 @@ TEST(Image, AFormatThatWasCutBeginsAgain)
 	}
 }
 
-// At rest until something is programmed or erased, in whichever way that ends.
+// Clean until something is programmed or erased, in whichever way that ends.
 TEST(Image, TheCleanMarkIsTakenBackBeforeTheFirstChange)
 {
 	const hz_device_config cfg = rig::small_config();
-	auto rest = [](Rig &r) { return r.media.nand.ops->clean_mark(&r.media.nand, 0); };
+	auto mark_of = [](Rig &r) { return r.media.nand.ops->clean_mark(&r.media.nand, 0); };
 	void (*const changes[])(Rig & r) = {
 		[](Rig &r) { r.run(r.program(0, 4, 2, 2)); },
 		[](Rig &r) { r.run(r.erase(0, 4)); },
@@ -271,16 +271,16 @@ TEST(Image, TheCleanMarkIsTakenBackBeforeTheFirstChange)
 		auto image = used_image(cfg);
 		{
 			Rig r(cfg, nullptr, image);
-			EXPECT_TRUE(rest(r).clean);
-			EXPECT_EQ(rest(r).record, 7u);
+			EXPECT_TRUE(mark_of(r).clean);
+			EXPECT_EQ(mark_of(r).record, 7u);
 			EXPECT_EQ(r.run(r.read(0, 4, 0, 2)).txn.status, NAND_OK);
-			EXPECT_TRUE(rest(r).clean) << "a read changes nothing";
+			EXPECT_TRUE(mark_of(r).clean) << "a read changes nothing";
 			change(r);
-			EXPECT_FALSE(rest(r).clean);
+			EXPECT_FALSE(mark_of(r).clean);
 		}
 		Rig r(cfg, nullptr, image);
-		EXPECT_FALSE(rest(r).clean);
-		EXPECT_EQ(rest(r).record, 7u) << "which record was the last one is still known";
+		EXPECT_FALSE(mark_of(r).clean);
+		EXPECT_EQ(mark_of(r).record, 7u) << "which record was the last one is still known";
 	}
 }
 
@@ -292,28 +292,28 @@ TEST(Image, OneCopyOfTheCleanMarkIsEnough)
 	const uint64_t words[] = {HZ_NAND_CLEAN_MARK_OFFSET, layout.header_copy_offset + HZ_NAND_CLEAN_MARK_OFFSET};
 	auto image = used_image(cfg);
 	const auto before = bytes_at(*image, 0, image->bytes());
-	auto rest_after = [&] {
+	auto mark_after = [&] {
 		Rig r(cfg, nullptr, image);
-		nand_clean_mark rest = r.media.nand.ops->clean_mark(&r.media.nand, 0);
+		nand_clean_mark mark = r.media.nand.ops->clean_mark(&r.media.nand, 0);
 		std::memcpy(image->base(), before.data(), before.size());
-		return rest;
+		return mark;
 	};
 	for (uint64_t at : words)
 		for (uint32_t bit = 0; bit < 64; bit++) {
 			*byte_at(*image, at + bit / 8) ^= static_cast<uint8_t>(1 << bit % 8);
-			nand_clean_mark rest = rest_after();
-			ASSERT_TRUE(rest.clean) << bit;
-			ASSERT_EQ(rest.record, 7u) << bit;
+			nand_clean_mark mark = mark_after();
+			ASSERT_TRUE(mark.clean) << bit;
+			ASSERT_EQ(mark.record, 7u) << bit;
 		}
 	const uint64_t changed = 7ull << 32 | (7 ^ HZ_NAND_CHANGED);
 	std::memcpy(byte_at(*image, words[0]), &changed, 8);
-	EXPECT_FALSE(rest_after().clean);
+	EXPECT_FALSE(mark_after().clean);
 	for (int byte : {0, 0xa5}) {
 		for (uint64_t at : words)
 			std::memset(byte_at(*image, at), byte, 8);
-		const nand_clean_mark rest = rest_after();
-		EXPECT_FALSE(rest.clean);
-		EXPECT_EQ(rest.record, 0u) << "nobody knows";
+		const nand_clean_mark mark = mark_after();
+		EXPECT_FALSE(mark.clean);
+		EXPECT_EQ(mark.record, 0u) << "the record is not known";
 	}
 }
 
