@@ -137,7 +137,7 @@ class Extension(unittest.TestCase):
             (SCRATCH / name).mkdir()
             said = called(TREE, "./hartzone", "build", "--with", SCRATCH / name, check=False)
             self.assertEqual(said.returncode, 2)
-            self.assertIn(f"the build finds no file below {SCRATCH / name}: rename the folder", said.stderr)
+            self.assertIn(f"the build finds no file below {SCRATCH / name}: move it to a path without", said.stderr)
             self.assertFalse((TREE / "build/.with").exists() and name in (TREE / "build/.with").read_text(encoding="utf-8"))
 
 
