@@ -253,6 +253,8 @@ class Files(unittest.TestCase):
                                   (b"a: \xff\n", "FILE: this is no text in UTF-8: "), (b"\0", "FILE: this is no text in UTF-8: "),
                                   (b"a: [b\n", "FILE:2: "), (b"a: 1\n---\nb: 2\n", "FILE:2: "), (b"? [a]\n: b\n", "FILE:1: "),
                                   (b"clock: {mhz: 1,\n  mhz: 2}\n", "FILE:2: 'mhz' is given twice"),
+                                  (b"a: 1\nb: !!int abc\n", "FILE:2: 'abc' is no int"), (b"a: !!bool maybe\n", "FILE:1: 'maybe' is no bool"),
+                                  (b"a: !!timestamp x\n", "FILE:1: 'x' is no timestamp"), (b"a: !!float 1x\n", "FILE:1: '1x' is no float"),
                                   (b"memory: 5\n", "FILE: memory: expected 'key: value' lines below it"),
                                   (b"trace: here\n", "FILE: trace: expected 'key: value' lines below it")):
             with self.subTest(content):
