@@ -145,14 +145,14 @@ class Guest:
 
     def code(self):
         """The command's, or None when the guest ended without."""
-        told = self.said("control").split(b"\n")[:-1]
-        return int(told[-1]) if told and told[-1].isdigit() else None
+        lines = self.said("control").split(b"\n")[:-1]
+        return int(lines[-1]) if lines and lines[-1].isdigit() else None
 
     def reason(self):
         """The visible reason for a missing code."""
-        told = re.search(rb"^failed: (.*)$", self.said("control"), re.M)
-        if told:
-            return f"the guest could not attach the device: {told[1].decode(errors='replace')}"
+        failure = re.search(rb"^failed: (.*)$", self.said("control"), re.M)
+        if failure:
+            return f"the guest could not attach the device: {failure[1].decode(errors='replace')}"
         text = self.said("qemu") + self.said("console")
         lines = text.decode(errors="replace").strip().splitlines()
         if MEMORY_FAILED.search(text):

@@ -85,8 +85,8 @@ def lock_scenes(cells, seed):
 
 
 def rates(machine, cells, seed, progress, where):
-    told = asked(machine, lock_scenes(cells, seed), progress, where)
-    return {cell: curves.rate(told[cell], cell) for cell in cells}
+    answers = asked(machine, lock_scenes(cells, seed), progress, where)
+    return {cell: curves.rate(answers[cell], cell) for cell in cells}
 
 
 def clock_words(costs):

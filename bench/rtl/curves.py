@@ -25,11 +25,11 @@ def words(cell, seed):
     return [schema.lock_kind_names().index(kind), of["think"], of["spread"], of["section"], of["lines"], WARM, of["cycles"], seed, of["looks"]]
 
 
-def rate(told, cell):
+def rate(answer, cell):
     """Sections in 1000 cycles, of all harts."""
-    if told[0] != 1:
+    if answer[0] != 1:
         raise ValueError(f"the lock of {cell} did not exclude, or a look-up was torn")
-    return 1000 * sum(told[1:]) / CASES[cell[0]]["cycles"]
+    return 1000 * sum(answer[1:]) / CASES[cell[0]]["cycles"]
 
 
 def errors(rtl, clock):

@@ -146,9 +146,9 @@ class Chip:
     def ask(self, scene, harts, words):
         kept = self.kept / f"{scene}-{harts}-{'-'.join(map(str, words))}.json"
         if not kept.exists():
-            told = self.simulate(scene, harts, words)
+            answers = self.simulate(scene, harts, words)
             new = kept.with_suffix(f".{os.getpid()}")
-            new.write_text(json.dumps(told))
+            new.write_text(json.dumps(answers))
             new.rename(kept)
         return json.loads(kept.read_text())
 

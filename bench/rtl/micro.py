@@ -44,25 +44,25 @@ def scenes(harts):
 def figures(answers):
     """name → cycles, from the answers of the scenes."""
     out = {name: (many - few) / (MANY - FEW) for name, few, many in zip(instructions(), answers["core"][0::2], answers["core"][1::2])}
-    for name, told in answers.items():
+    for name, values in answers.items():
         scene, *words = name.split()
         if scene == "access":
-            out[name] = statistics.median(told[1:])
+            out[name] = statistics.median(values[1:])
         elif scene in ("stream", "handover"):
-            begin, end = min(told[0::2]), max(told[1::2])
+            begin, end = min(values[0::2]), max(values[1::2])
             out[name] = (end - begin) / (STREAMED * int(words[0]) if words else 2 * HANDED)
         elif scene == "fanout":
-            rounds = [told[i:i + int(words[0])] for i in range(0, len(told), int(words[0]))]
+            rounds = [values[i:i + int(words[0])] for i in range(0, len(values), int(words[0]))]
             out[f"{name} write"] = statistics.median(r[0] for r in rounds)
             out[f"{name} last"] = statistics.median(max(r[1:]) for r in rounds)
         elif scene == "crowd":
-            out[name] = sum(told[8:]) / len(told[8:])
-        elif name == "queue one" and len(told) > 4: # two harts have no order but one
-            out["queue in turn"] = int(told[1::2] == [0, *range(len(told) // 2 - 1, 0, -1)])
+            out[name] = sum(values[8:]) / len(values[8:])
+        elif name == "queue one" and len(values) > 4: # two harts have no order but one
+            out["queue in turn"] = int(values[1::2] == [0, *range(len(values) // 2 - 1, 0, -1)])
         elif name == "queue own":
-            out["queue gap"] = (max(told[0::2]) - min(told[0::2])) / (len(told) / 2 - 1)
+            out["queue gap"] = (max(values[0::2]) - min(values[0::2])) / (len(values) / 2 - 1)
         elif scene == "walk":
-            out[f"{name} first"], out[f"{name} best"] = told
+            out[f"{name} first"], out[f"{name} best"] = values
     return out
 
 

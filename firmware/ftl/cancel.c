@@ -76,7 +76,7 @@ static void cancel_in_zone(struct ftl_worker *self, struct zone *zone)
 }
 
 /* True: the next worker has the request. */
-static bool told_next(struct ftl_worker *self, struct ftl_request *req)
+static bool cancel_pass_on(struct ftl_worker *self, struct ftl_request *req)
 {
 	bool last = self + 1 == self->ftl->workers + self->ftl->worker_count;
 
@@ -85,7 +85,7 @@ static bool told_next(struct ftl_worker *self, struct ftl_request *req)
 		conv_retry_all(self->ftl);
 		placement_cancel(self);
 		cached_cancel(self);
-		io_of(req)->step = CANCEL_TOLD;
+		io_of(req)->step = CANCEL_ZONES;
 		return false;
 	}
 	io_of(req)->worker = self + 1;
@@ -98,7 +98,7 @@ void cancel_run(struct ftl_worker *self, struct ftl_request *req)
 	struct ftl *ftl = self->ftl;
 	struct ftl_io *io = io_of(req);
 
-	if (io->step != CANCEL_TOLD && told_next(self, req))
+	if (io->step != CANCEL_ZONES && cancel_pass_on(self, req))
 		return;
 	for (int i = 0; i < PIECE && io->cursor < ftl->all_zones; i++)
 		cancel_in_zone(self, &ftl->zones[io->cursor++]);

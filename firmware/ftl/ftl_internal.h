@@ -31,7 +31,7 @@ void copy_run(struct ftl_worker *self, struct ftl_request *req);
 
 /* Cancellation by a controller reset of the requests of the old controller life. */
 
-enum cancel_step { CANCEL_NEW, CANCEL_TOLD };
+enum cancel_step { CANCEL_NEW, CANCEL_ZONES };
 
 /* FTL_CANCEL, also its continuation. */
 void cancel_run(struct ftl_worker *self, struct ftl_request *req);

@@ -73,7 +73,7 @@ static void accept_peer(struct vsock_stream *stream, const struct vsock_header *
 {
 	stream->state = VSOCK_CONNECTED;
 	stream->peer = (struct vsock_peer){ h->src_cid, h->src_port };
-	stream->fwd_cnt = stream->told_fwd_cnt = stream->tx_cnt = stream->peer_fwd_cnt = 0;
+	stream->fwd_cnt = stream->sent_fwd_cnt = stream->tx_cnt = stream->peer_fwd_cnt = 0;
 	stream->peer_alloc = h->buf_alloc;
 	stream->owe_response = true;
 	stream->owe_credit = stream->asked_credit = false;
@@ -159,7 +159,7 @@ static size_t put_header(struct vsock_stream *stream, void *packet, struct vsock
 
 static size_t put_to_peer(struct vsock_stream *stream, void *packet, enum vsock_op op, uint32_t len)
 {
-	stream->told_fwd_cnt = stream->fwd_cnt;
+	stream->sent_fwd_cnt = stream->fwd_cnt;
 	return put_header(stream, packet,
 			  (struct vsock_header){ .dst_cid = stream->peer.cid,
 						 .src_port = stream->port,
@@ -239,7 +239,7 @@ HZ_FROZEN int vsock_stream_recv(struct vsock_stream *stream, void *data, size_t 
 	buffer_get(&stream->in, data, n);
 	stream->fwd_cnt += n;
 	/* Tell the peer before it can run dry: at half of the buffer. */
-	if (stream->fwd_cnt - stream->told_fwd_cnt >= VSOCK_BUFFER_BYTES / 2)
+	if (stream->fwd_cnt - stream->sent_fwd_cnt >= VSOCK_BUFFER_BYTES / 2)
 		stream->owe_credit = true;
 	return (int)n;
 }

@@ -64,7 +64,7 @@ struct vsock_stream {
 	uint32_t port;
 	enum vsock_state state;
 	struct vsock_peer peer;
-	uint32_t fwd_cnt, told_fwd_cnt;            /* bytes read by our user; the last value sent to the peer */
+	uint32_t fwd_cnt, sent_fwd_cnt;            /* bytes read by our user; the last value sent to the peer */
 	uint32_t tx_cnt, peer_fwd_cnt, peer_alloc; /* our credit: virtio 1.2, 5.10.6.3 */
 	bool owe_response, owe_credit, asked_credit;
 	uint32_t resets;

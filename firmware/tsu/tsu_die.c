@@ -135,7 +135,7 @@ static void die_tell_loaded(struct wheel_node *node)
 {
 	struct tsu_die *die = TSU_CONTAINER(node, struct tsu_die, tell_step);
 
-	for (struct tsu_txn *txn = die->told; txn; txn = txn->next)
+	for (struct tsu_txn *txn = die->loading; txn; txn = txn->next)
 		if (txn->loaded)
 			lt_post(txn->owner, &txn->crossed, LT_CODE(run_loaded));
 }
@@ -147,7 +147,7 @@ static void tell_loaded(struct tsu_die *die)
 
 	if (!first->loaded || !die->op.array_ns || die->op.pass + 1u < tsu_passes(&die->thread->tsu->timing, first))
 		return;
-	die->told = first;
+	die->loading = first;
 	wheel_add(&die->thread->wheel, &die->tell_step, die->op.array_end_ns - die->op.array_ns);
 }
 
@@ -221,7 +221,7 @@ static enum take what_may_start(const struct tsu_die *die)
 
 /* at_ns may be earlier than the wheel's time, when this hart is late: if data arrived in between, and the die waited for the bus at
  * their event, no further event comes for them. */
-static void wake_for_told(struct tsu_die *die, uint64_t at_ns)
+static void wake_for_arrived(struct tsu_die *die, uint64_t at_ns)
 {
 	uint64_t ready_ns = die_queue_ready_ns(&die->queue, &die->thread->tsu->rules, at_ns);
 
@@ -239,7 +239,7 @@ static HZ_FROZEN void start_next(struct tsu_die *die, uint64_t at_ns)
 	else if (die->suspended.members && die->cache_state == CACHE_EMPTY)
 		die_resume(die, at_ns);
 	else
-		wake_for_told(die, at_ns);
+		wake_for_arrived(die, at_ns);
 }
 
 static HZ_FROZEN void start_granted(struct bus_wait *wait, uint64_t at_ns)

@@ -56,7 +56,7 @@ struct tsu_die {
 	struct wheel_node move_step; /* a part of the data has crossed the bus */
 	struct wheel_node load_step; /* the cells work on a program: the next one's data may come */
 	struct wheel_node tell_step; /* they begin: `loaded` of the program is called */
-	struct tsu_txn *told;        /* members of that program */
+	struct tsu_txn *loading;     /* members of that program */
 	struct bus_wait start_wait;  /* of the next operation */
 	struct bus_wait data_wait;   /* for the data of the cache register */
 	struct tsu_thread *thread;

@@ -63,7 +63,7 @@ static void power_cut(struct wheel_node *node)
 	thread_stops(thread);
 }
 
-static void told_of_power(struct lt_event *event)
+static void power_gone(struct lt_event *event)
 {
 	struct tsu_thread *thread = TSU_CONTAINER(event, struct tsu_thread, power_went);
 
@@ -80,7 +80,7 @@ void tsu_power_went(struct tsu_thread *thread, uint64_t at_ns)
 	lt_store(&tsu->power_went_ns, at_ns);
 	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
 		if (&tsu->threads[i] != thread)
-			lt_post(&tsu->threads[i].thread, &tsu->threads[i].power_went, LT_CODE(told_of_power));
+			lt_post(&tsu->threads[i].thread, &tsu->threads[i].power_went, LT_CODE(power_gone));
 	thread_stops(thread);
 }
 

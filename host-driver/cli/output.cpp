@@ -28,6 +28,14 @@ void require_writable_file(const char *option, const std::string &file)
 
 namespace {
 
+// Where a file is, or would be made: a link may name one that does not exist yet.
+fs::path place_of(const fs::path &file)
+{
+	std::error_code none;
+	const fs::path target = fs::read_symlink(file, none);
+	return fs::weakly_canonical(none ? file : file.parent_path() / target, none);
+}
+
 // Neither of them needs to exist. What is written to a device file overwrites nothing.
 bool same_file(const std::string &one, const std::string &other)
 {
@@ -36,7 +44,7 @@ bool same_file(const std::string &one, const std::string &other)
 		return false;
 	if (fs::exists(one, none) && fs::exists(other, none))
 		return fs::is_regular_file(one, none) && fs::equivalent(one, other, none);
-	return fs::weakly_canonical(one, none) == fs::weakly_canonical(other, none);
+	return place_of(one) == place_of(other);
 }
 
 } // namespace

@@ -30,13 +30,16 @@ void report_races_before(const std::string &words)
 		throw Error("the race check found unsynchronised accesses of two harts:" + words.substr(at));
 }
 
+std::string result_file(const std::string &out) { return out + "/result.json"; }
+std::string report_file(const std::string &out) { return out + "/report.html"; }
+
 // The result for programs, and next to it the page for people.
 void write_outcome(const std::string &out, const nlohmann::json &result)
 {
 	if (out.empty())
 		return;
-	res::write_result(result, out + "/result.json");
-	res::write_whole(rep::run_report(result), out + "/report.html");
+	res::write_result(result, result_file(out));
+	res::write_whole(rep::run_report(result), report_file(out));
 }
 
 // Work of the capacitors, for a device that has any.
@@ -89,11 +92,17 @@ void write_failure(const std::string &out, const std::string &why)
 	}
 }
 
-void report(const res::RunFacts &facts, const std::string &out)
+// The table, and the files of --out.
+nlohmann::json report(const res::RunFacts &facts, const std::string &out)
 {
-	const nlohmann::json result = res::result_json(facts);
+	nlohmann::json result = res::result_json(facts);
 	std::fputs(res::result_table(result).c_str(), stdout);
 	write_outcome(out, result);
+	return result;
+}
+
+void require_sound(const nlohmann::json &result)
+{
 	if (!result["violations"].empty())
 		throw Error("the run broke " + std::to_string(result["violations"].size()) +
 			    " of its own rules: " + result["violations"][0].get<std::string>());
@@ -150,8 +159,9 @@ void report_all(const RunFlags &flags, const res::RunFacts &facts)
 {
 	if (!facts.prepared_key.empty())
 		std::printf("prepared device %.8s: %s\n", facts.prepared_key.c_str(), facts.prepared_story.c_str());
+	const nlohmann::json result = report(facts, flags.out);
 	write_timeline(facts, flags.timeline);
-	report(facts, flags.out);
+	require_sound(result);
 	if (!facts.interrupted.empty())
 		throw Interrupted("interrupted; the result so far is " +
 				  (flags.out.empty() ? "above" : "in " + flags.out + "/result.json"));
@@ -183,12 +193,17 @@ void run_own(const RunFlags &flags, const MachineOptions &machine, const std::fu
 		std::printf("the run ended before the power cut at %s\n", flags.power_cut.text.c_str());
 }
 
-void prepare_outputs(const RunFlags &flags, const MachineOptions &machine)
+// `trace` is the file that the workload names, or empty.
+void prepare_outputs(const RunFlags &flags, const MachineOptions &machine, const std::string &trace)
 {
 	const NamedFile console = {"--console", flags.machine.console}, timeline = {"--timeline", flags.timeline},
 			record = {"--record", flags.record};
-	for (const NamedFile &written : {console, timeline, record})
+	for (const NamedFile &written : {console, timeline, record}) {
 		flags.require_apart_from_inputs(written);
+		require_apart(written, {{"trace.file of the workload", trace}});
+		if (!flags.out.empty())
+			require_apart(written, {{"--out", result_file(flags.out)}, {"--out", report_file(flags.out)}});
+	}
 	require_apart(timeline, {console});
 	require_apart(record, {console, timeline});
 	require_writable_folder("--out", flags.out);
@@ -211,7 +226,7 @@ void repeat(const RunFlags &flags)
 		    recording.head.device.c_str(), recording.head.workers, machine.config.name, recording.commands.size(),
 		    machine.config.worker_count);
 	flush_output();
-	prepare_outputs(flags, machine);
+	prepare_outputs(flags, machine, "");
 	run_own(flags, machine, [&] { return run_recorded(machine, {recording, flags.trace, waits, flags.record}); });
 }
 
@@ -229,7 +244,7 @@ void run(RunFlags flags)
 	const wl::Workload workload = flags.load();
 	const MachineOptions machine = flags.machine_options();
 	say_what(workload, machine.config);
-	prepare_outputs(flags, machine);
+	prepare_outputs(flags, machine, workload.trace ? workload.trace->file : "");
 	run_own(flags, machine, [&] { return run_workload(machine, workload, workload.name); });
 }
 

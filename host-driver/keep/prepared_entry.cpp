@@ -123,10 +123,10 @@ PreparedEntry::PreparedEntry(const fs::path &folder, const std::string &key, con
 	: folder_(folder), place_(folder / key)
 {
 	open_folder();
-	for (bool told = false; !take(); std::this_thread::sleep_for(20ms)) {
-		if (!told)
+	for (bool announced = false; !take(); std::this_thread::sleep_for(20ms)) {
+		if (!announced)
 			waiting();
-		told = true;
+		announced = true;
 		check_interrupted();
 		if (is_gone(lock_.get()))
 			open_folder();

@@ -10,7 +10,7 @@ namespace hz {
 
 namespace {
 
-constexpr size_t problems_told = 8;
+constexpr size_t problems_shown = 8;
 
 class Verifier {
 public:
@@ -65,7 +65,7 @@ private:
 	void problem(uint64_t &count, const std::string &sentence)
 	{
 		count++;
-		if (report_.problems.size() < problems_told)
+		if (report_.problems.size() < problems_shown)
 			report_.problems.push_back(sentence);
 	}
 

@@ -266,17 +266,17 @@ void add_flattened(Page &page, const std::string &title, const json &value)
 void add_provenance(Page &page, const json &result)
 {
 	const json &software = result["software"];
-	const auto told = [&](const char *path) { return words(software.value(json::json_pointer(path), json())); };
+	const auto text_at = [&](const char *path) { return words(software.value(json::json_pointer(path), json())); };
 	page.heading("Provenance");
 	page.table({"", ""}, {{"digest", words(result["digest"])},
 			      {"repeatable", result["deterministic"] == true ? "yes" : "no: " + words(result["deterministic_reason"])},
 			      {"seed", words(result["seed"])},
 			      {"clock", words(result["clock"])},
-			      {"firmware (SHA-256)", told("/firmware/sha256")},
-			      {"compiler", told("/firmware/compiler")},
-			      {"plugin (SHA-256)", told("/plugin/sha256")},
-			      {"driver (build id)", told("/driver/build_id")},
-			      {"QEMU", told("/qemu/version")},
+			      {"firmware (SHA-256)", text_at("/firmware/sha256")},
+			      {"compiler", text_at("/firmware/compiler")},
+			      {"plugin (SHA-256)", text_at("/plugin/sha256")},
+			      {"driver (build id)", text_at("/driver/build_id")},
+			      {"QEMU", text_at("/qemu/version")},
 			      {"host", words(result["host"]["cpu"]) + ", " + words(result["host"]["cores"]) + " cores, kernel " +
 					       words(result["host"]["kernel"])}});
 }

@@ -372,10 +372,10 @@ std::vector<std::string> races_of(const RunFacts &f)
 json verdict_of(const std::string &plugin_report)
 {
 	const json report = json::parse(plugin_report, nullptr, false);
-	const bool told = report.is_object();
-	return {{"deterministic", told && report.value("deterministic", false)},
-		{"deterministic_reason", told ? report.value("reason", "") : "the virtual clock plugin left no report"},
-		{"digest", told ? report.at("order_hash") : json()}};
+	const bool readable = report.is_object();
+	return {{"deterministic", readable && report.value("deterministic", false)},
+		{"deterministic_reason", readable ? report.value("reason", "") : "the virtual clock plugin left no report"},
+		{"digest", readable ? report.at("order_hash") : json()}};
 }
 
 json result_json(const RunFacts &f)

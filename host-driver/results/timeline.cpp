@@ -157,7 +157,7 @@ uint64_t first_arrival(const RunFacts &facts)
 }
 
 /* Up to where the plugin's spans are complete. */
-uint64_t told_until(const Spans &spans, uint64_t end_ns)
+uint64_t recorded_until(const Spans &spans, uint64_t end_ns)
 {
 	if (!spans.left_out)
 		return end_ns;
@@ -172,7 +172,7 @@ uint64_t told_until(const Spans &spans, uint64_t end_ns)
 Timeline timeline_of(const RunFacts &facts, const std::string &text)
 {
 	const Spans spans = parsed(text);
-	const uint64_t begin = first_arrival(facts), end = begin + facts.elapsed_ns, hart_end = told_until(spans, end);
+	const uint64_t begin = first_arrival(facts), end = begin + facts.elapsed_ns, hart_end = recorded_until(spans, end);
 	Writer out(begin);
 	Timeline result;
 	out.name_process(harts, "harts");

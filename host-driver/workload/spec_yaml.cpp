@@ -209,6 +209,10 @@ void read_threads(Fields &f, Workload &w)
 		f.fail("each", "has more entries than threads (" + std::to_string(count) + ")");
 	for (size_t i = 0; i < each.size(); i++)
 		read_thread(each[i], w.threads[i], w.arbitration.has_value());
+}
+
+void require_an_end(const Fields &f, const Workload &w)
+{
 	for (const ThreadSpec &t : w.threads)
 		if (!t.total_ops && !t.total_sectors)
 			f.fail("common", "the workload never ends: give total_ops or total_bytes");
@@ -272,7 +276,8 @@ Workload read_workload(YAML::Node root, const std::string &file)
 		f.fail("shared", "a trace says itself where its records go: remove the key");
 	if (w.shared && w.verify)
 		f.fail("shared", "threads overwrite each other's sectors, so the data of a read are not known: give verify: false too");
-	f.finish();
+	f.finish(); /* first: a misspelt key is why another one is missing */
+	require_an_end(f, w);
 	return w;
 }
 

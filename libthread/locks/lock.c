@@ -152,7 +152,7 @@ typedef void wait_fn(struct lt_lock *lock, struct lt_lock_node *node);
 
 static __attribute__((noinline)) void tell_profile(const struct lt_lock *lock, enum hz_vc_lock_event event)
 {
-	if (lt_profile_told())
+	if (lt_profile_enabled())
 		lt_tell_lock(event, lock->lock_class, lock->index, NULL);
 }
 
@@ -162,7 +162,7 @@ static HZ_FROZEN __attribute__((noinline)) void tell_acquired(struct lt_lock *lo
 		lt_check_acquired(lock);
 	if (lock->stats)
 		lt_lock_stats_acquired(lock->stats);
-	if (lt_profile_told())
+	if (lt_profile_enabled())
 		lt_tell_lock(HZ_VC_LOCK_GOT, lock->lock_class, lock->index, site);
 }
 
@@ -182,7 +182,7 @@ static __attribute__((noinline)) void tell_read(struct lt_lock *lock, const void
 	}
 	if (lock->stats)
 		lt_lock_stats_read(lock->stats);
-	if (lt_profile_told())
+	if (lt_profile_enabled())
 		lt_tell_lock(HZ_VC_LOCK_GOT_SHARED, lock->lock_class, lock->index, site);
 }
 
@@ -192,7 +192,7 @@ static HZ_FROZEN __attribute__((noinline)) void tell_released(struct lt_lock *lo
 		lt_check_release(lock);
 	if (lock->stats)
 		lt_lock_stats_released(lock->stats, shared);
-	if (lt_profile_told())
+	if (lt_profile_enabled())
 		lt_tell_lock(HZ_VC_LOCK_GIVEN, lock->lock_class, lock->index, NULL);
 }
 

@@ -7,7 +7,7 @@
 /* noinline: keeps freeze and thaw paired on one exit. */
 static __attribute__((noinline)) void tell_logical(enum hz_vc_lock_event event, unsigned logical_lock, uint32_t index, const void *waiter)
 {
-	if (lt_profile_told())
+	if (lt_profile_enabled())
 		lt_tell_lock(event, logical_lock, index, waiter);
 }
 

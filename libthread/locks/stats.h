@@ -43,7 +43,7 @@ struct lt_lock_stats {
 /* The lock profile of the virtual clock hears of each event at the most detailed level. */
 void lt_profile_init(enum lt_stats_level level);
 extern bool lt_profile_on; /* written before the harts run */
-static inline bool lt_profile_told(void) { return lt_profile_on; }
+static inline bool lt_profile_enabled(void) { return lt_profile_on; }
 
 struct lt_lock_stats *lt_lock_stats_new(struct arena *arena, enum lt_stats_level level, unsigned harts, bool side_by_side);
 /* The calling hart holds the lock, or looks; the clock is frozen. */

@@ -49,7 +49,7 @@ static void sift_down(struct timer_heap *heap, struct lt_timer *timer, uint32_t 
 void timer_heap_put(struct timer_heap *heap, struct lt_timer *timer)
 {
 	if (heap->count == heap->capacity)
-		lt_fail("more timers armed on one hart than lt_harts_init was told");
+		lt_fail("more timers armed on one hart than lt_harts_init reserved");
 	timer->order = heap->order++;
 	sift_up(heap, timer, ++heap->count);
 }

@@ -24,7 +24,7 @@ def _pandas():
 
 
 class Result(dict):
-    """result.json of a run (docs/reference/results.md), with what the run was told in `parameters`."""
+    """result.json of a run (docs/reference/results.md), whose `parameters` are those of this run."""
 
     def __init__(self, values, parameters):
         super().__init__(values)

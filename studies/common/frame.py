@@ -18,7 +18,7 @@ rows(figure)               the table in README files: (what, paper, here) in wor
                            studies of no paper have none; a fourth part is the verdict, where the cells do not give it (common/verdict.py)
 tables(figures)            of the recorded figures: what studies/README.md shows of a study that has no rows
 directions(figure)         (sentence, whether it holds): what must come out in every form that a README file prints; the suite asserts it
-UNCERTAIN                  figure → factor of what the suite allows a figure to differ with other programs; 1 where it is not told
+UNCERTAIN                  figure → factor of what the suite allows a figure to differ with other programs; 1 where it is absent
 """
 # SPDX-License-Identifier: BSD-3-Clause
 from common import plot, readme, report, runs

@@ -125,8 +125,8 @@ class _Axes:
             self.legend.setdefault(str(name), []).append(drawn)
         if hover:
             x, y = ("@at", "@value") if "value" in values else ("@x{0,0.[000]}", "@y{0,0.[000]}")
-            told = [(self.ax.get_xlabel() or "x", x), (self.ax.get_ylabel() or "y", y)] if "at" in values or "value" not in values else [("", y)]
-            self.p.add_tools(HoverTool(renderers=[drawn], visible=False, tooltips=[*([("", "@name")] if named else []), *told]))
+            shown_as = [(self.ax.get_xlabel() or "x", x), (self.ax.get_ylabel() or "y", y)] if "at" in values or "value" not in values else [("", y)]
+            self.p.add_tools(HoverTool(renderers=[drawn], visible=False, tooltips=[*([("", "@name")] if named else []), *shown_as]))
         return drawn
 
     def lines(self):

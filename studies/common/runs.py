@@ -45,6 +45,12 @@ class Loader(SafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, f"'{name.value}' is given twice", name.start_mark)
         return super().construct_mapping(node, deep)
 
+    def construct_object(self, node, deep=False):
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError): # a tag that the value does not fit, such as !!int of a word
+            raise yaml.constructor.ConstructorError(None, None, f"'{node.value}' is no {node.tag.rpartition(':')[2]}", node.start_mark) from None
+
 
 Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("(true|false)$"), "tf")
 Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile("-?[0-9]+(_[0-9]+)*$"), "-0123456789")

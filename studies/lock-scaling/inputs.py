@@ -68,10 +68,10 @@ def as_the_case_says(args):
 @functools.cache
 def operations(path):
     """Kinds of operations in a trace. Raises StudyError with what is wrong with it."""
-    told = subprocess.run([str(runs.driver()), "trace", "summary", "--json", str(path)], capture_output=True, text=True, check=False)
-    if told.returncode:
-        raise runs.StudyError(f"--trace: {told.stderr.strip().removeprefix('hartzone: ')}")
-    return set(json.loads(told.stdout)["operations"])
+    summary = subprocess.run([str(runs.driver()), "trace", "summary", "--json", str(path)], capture_output=True, text=True, check=False)
+    if summary.returncode:
+        raise runs.StudyError(f"--trace: {summary.stderr.strip().removeprefix('hartzone: ')}")
+    return set(json.loads(summary.stdout)["operations"])
 
 
 def case_of_trace(path):

@@ -1,5 +1,5 @@
 """An installation: a C program builds and runs with what pkg-config says of libhartzone, the installed program runs by itself, and every
-version is told the same everywhere."""
+version is the same everywhere."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
@@ -45,7 +45,7 @@ def called(*words, **options):
     return done.stdout
 
 
-def told_by_cmake():
+def cmake_says():
     """program, library and schema, as the top CMakeLists.txt says"""
     text = (TOP / "CMakeLists.txt").read_text()
     return [re.search(pattern, text)[1] for pattern in (r"project\(hartzone VERSION (\S+)", r"set\(HZ_LIBRARY_VERSION (\S+?)\)",
@@ -84,7 +84,7 @@ class Installed(unittest.TestCase):
         self.installed("run", "--device", "small", "--workload", "small", "--quick", "--out", self.scratch / "out")
         result = json.loads((self.scratch / "out" / "result.json").read_text())
         self.assertTrue(result["deterministic"], result["deterministic_reason"])
-        self.assertEqual((result["violations"], result["schema"]), ([], told_by_cmake()[2]))
+        self.assertEqual((result["violations"], result["schema"]), ([], cmake_says()[2]))
 
     def test_what_a_run_needs_is_installed(self):
         for name in ("lib/hartzone/firmware.elf", "lib/hartzone/libvclock.so", "share/hartzone/configs/devices/default.yaml",
@@ -94,7 +94,7 @@ class Installed(unittest.TestCase):
         self.assertNotIn(str(TOP), called("ldd", self.prefix / "bin/hartzone") + (self.prefix / "lib/pkgconfig/libhartzone.pc").read_text())
 
     def test_versions_are_the_same_everywhere(self):
-        program, library, schema = told_by_cmake()
+        program, library, schema = cmake_says()
         self.assertEqual(self.installed("--version").splitlines(), [f"hartzone {program}", f"libhartzone {library}", f"result schema {schema}"])
         self.assertEqual(self.pkg_config("--modversion"), [library])
         self.assertTrue((self.prefix / f"lib/libhartzone.so.{library}").is_file())
@@ -136,7 +136,7 @@ class Package(unittest.TestCase):
 
     def test_it_says_what_it_needs(self):
         fields = dict(line.split(": ", 1) for line in called("dpkg-deb", "-f", self.file).splitlines() if line and not line.startswith(" "))
-        self.assertEqual((fields["Package"], fields["Version"]), ("hartzone", told_by_cmake()[0]))
+        self.assertEqual((fields["Package"], fields["Version"]), ("hartzone", cmake_says()[0]))
         self.assertRegex(fields["Depends"], r"qemu-system-riscv \(>= 1:10\) .*libnvme1")
         for name in ("lib/hartzone/firmware.elf", "share/hartzone/LICENSE", "include/hartzone.h", "lib/pkgconfig/libhartzone.pc"):
             self.assertTrue((self.scratch / "root/usr" / name).is_file(), name)

@@ -119,8 +119,8 @@ def setup_words():
 
 @functools.cache
 def depends(package):
-    told = subprocess.run(["dpkg-query", "-W", "-f", "${Depends}", package], capture_output=True, text=True, check=False).stdout
-    return set(re.findall(r"(?:^|[,|])\s*([\w.+-]+)", told))
+    answer = subprocess.run(["dpkg-query", "-W", "-f", "${Depends}", package], capture_output=True, text=True, check=False).stdout
+    return set(re.findall(r"(?:^|[,|])\s*([\w.+-]+)", answer))
 
 
 def in_setup(package):
@@ -140,8 +140,8 @@ class Programs(unittest.TestCase):
         for program, (package, remark) in listed().items():
             with self.subTest(program=program):
                 if remark == "base":
-                    told = subprocess.run(["dpkg-query", "-W", "-f", "${Priority}", package], capture_output=True, text=True, check=True).stdout
-                    self.assertEqual(told, "required", "debootstrap's minbase does not have it")
+                    answer = subprocess.run(["dpkg-query", "-W", "-f", "${Priority}", package], capture_output=True, text=True, check=True).stdout
+                    self.assertEqual(answer, "required", "debootstrap's minbase does not have it")
                 elif remark != "wanted":
                     self.assertTrue(in_setup(package), f"scripts/setup does not install {package}")
 
@@ -149,8 +149,8 @@ class Programs(unittest.TestCase):
         """Of those that are installed: gcc-12 is taken for gcc."""
         paths = {program: {path, real := str(pathlib.Path(path).resolve()), real.removeprefix("/usr")} for program in listed()
                  if (path := shutil.which(program, path="/usr/bin:/usr/sbin:/bin:/sbin"))}
-        told = subprocess.run(["dpkg-query", "-S", *set().union(*paths.values())], capture_output=True, text=True, check=False).stdout
-        owner = {path: package.split(":")[0] for package, path in (line.rsplit(": ", 1) for line in told.splitlines())}
+        answer = subprocess.run(["dpkg-query", "-S", *set().union(*paths.values())], capture_output=True, text=True, check=False).stdout
+        owner = {path: package.split(":")[0] for package, path in (line.rsplit(": ", 1) for line in answer.splitlines())}
         for program, at in paths.items():
             package, owners = listed()[program][0], {owner[path] for path in at if path in owner}
             with self.subTest(program=program, owners=owners):

@@ -311,7 +311,7 @@ TEST_F(AdminQueue, EventsStayMaskedUntilTheLogIsRead)
 
 // Base spec 5.22, 5.16.1.5: detaching and attaching again changes the list of active namespaces
 // twice, and is reported once.
-TEST_F(AdminQueue, AttachmentIsToldAndListed)
+TEST_F(AdminQueue, AttachmentIsReportedAndListed)
 {
 	Bench &b = bench();
 	auto page = [&](uint32_t more = 0) {
@@ -349,7 +349,7 @@ TEST_F(AdminQueue, AttachmentIsToldAndListed)
 	std::memcpy(listed, b.at(b.page(0)), sizeof(listed));
 	EXPECT_EQ(listed[0], 1u);
 	EXPECT_EQ(listed[1], 0u);
-	EXPECT_TRUE(ring.quiet()) << "the list told of both";
+	EXPECT_TRUE(ring.quiet()) << "the list reported both";
 }
 
 TEST_F(AdminQueue, AFullCompletionQueueHoldsCommandsBack)

@@ -99,7 +99,7 @@ TEST_F(WornZone, ChangedZoneListNamesIt)
 	EXPECT_EQ(log.start[1], bench_->start(1));
 	ASSERT_EQ(bench_->controller().admin(sqe).status, NVME_SUCCESS);
 	std::memcpy(&log, bench_->at(bench_->page(0)), sizeof(log));
-	EXPECT_EQ(log.zones, 0u) << "read, so told";
+	EXPECT_EQ(log.zones, 0u) << "read, so reported";
 }
 
 TEST_F(WornZone, SmartSaysThatNothingIsLeft)

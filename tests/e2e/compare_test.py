@@ -37,15 +37,15 @@ class Compare(unittest.TestCase):
     def compare(self, *words):
         return subprocess.run([DRIVER, "compare", *words], capture_output=True, text=True, check=False)
 
-    def told(self, a, b):
+    def compared(self, a, b):
         run = self.compare(self.write("a", a), self.write("b", b) + "/result.json", "--json")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         return json.loads(run.stdout)
 
     def test_the_same(self):
-        told = self.told(result(), result(wall_s=9.0))
-        self.assertEqual((told["changed"], told["same_digest"]), ({}, True))
-        self.assertEqual({figure["change"] for figure in told["figures"]}, {0})
+        found = self.compared(result(), result(wall_s=9.0))
+        self.assertEqual((found["changed"], found["same_digest"]), ({}, True))
+        self.assertEqual({figure["change"] for figure in found["figures"]}, {0})
         text = self.compare(str(self.folder / "a"), str(self.folder / "b")).stdout
         self.assertIn("nothing was changed", text)
         self.assertIn("same digest", text)
@@ -54,10 +54,10 @@ class Compare(unittest.TestCase):
         other = result(device={"zones": {"count": 24}}, digest="bb", elapsed_ns=500, workers=4)
         other["totals"]["read"] = kind(10, 150.0)
         other["totals"]["write"] = kind(5, 7.0)
-        told = self.told(result(), other)
-        self.assertEqual(told["changed"], {"device/zones/count": [12, 24], "device/lock": ["tas", None], "workers": [None, 4]})
-        self.assertFalse(told["same_digest"])
-        changes = {figure["name"]: figure["change"] for figure in told["figures"]}
+        found = self.compared(result(), other)
+        self.assertEqual(found["changed"], {"device/zones/count": [12, 24], "device/lock": ["tas", None], "workers": [None, 4]})
+        self.assertFalse(found["same_digest"])
+        changes = {figure["name"]: figure["change"] for figure in found["figures"]}
         self.assertEqual((changes["elapsed_ns"], changes["totals/read/iops"], changes["totals/read/latency_ns/p99"]), (-0.5, 0.5, 0))
         self.assertIsNone(changes["totals/write/iops"], "there is no change from nothing")
         self.assertNotIn("totals/flush/ops", changes, "neither has any")
@@ -66,8 +66,8 @@ class Compare(unittest.TestCase):
             self.assertRegex(text, line)
 
     def test_an_image_is_a_change(self):
-        told = self.told(result(digest="aa", image_starts=0), result(digest="bb", image_starts=1))
-        self.assertEqual(told["changed"], {"image_starts": [0, 1]})
+        found = self.compared(result(digest="aa", image_starts=0), result(digest="bb", image_starts=1))
+        self.assertEqual(found["changed"], {"image_starts": [0, 1]})
 
     def test_a_run_without_figures(self):
         good = self.write("good", result())

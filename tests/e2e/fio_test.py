@@ -1,5 +1,5 @@
 """Jobs of fio on a device of ours, by its own engine: sequential, random and zoned ones with verification, several at once as threads and
-as processes, trims, syncs, a second call that finds what the first has written; errors that are told."""
+as processes, trims, syncs, a second call that finds what the first has written; errors that are reported."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
@@ -35,10 +35,10 @@ class Fio(unittest.TestCase):
         """fio's JSON output for its jobs, which must end well."""
         run = self.call("fio", *device, "--output-format=json", *words)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-        told = json.loads(run.stdout[run.stdout.index("{\n"):])["jobs"]  # behind its warnings
-        self.assertEqual([job["error"] for job in told], [0] * len(told))
+        done = json.loads(run.stdout[run.stdout.index("{\n"):])["jobs"]  # behind its warnings
+        self.assertEqual([job["error"] for job in done], [0] * len(done))
         self.assertEqual([file.name for file in self.folder.glob("*.state")], [])
-        return told, run.stderr
+        return done, run.stderr
 
     def file(self, *lines):
         file = self.folder / "job.fio"
@@ -71,10 +71,10 @@ class Fio(unittest.TestCase):
     def test_several_jobs_at_once(self):
         """Each with a queue of its own, in processes and in threads."""
         for kind in ("--thread=0", "--thread=1"):
-            told, _ = self.jobs("--numjobs=4", kind, "--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--offset_increment=1m",
+            done, _ = self.jobs("--numjobs=4", kind, "--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--offset_increment=1m",
                                 "--verify=crc32c", "--iodepth=4", "--max_open_zones=4", "--job_max_open_zones=1")
-            self.assertEqual(len(told), 4)
-            for job in told:
+            self.assertEqual(len(done), 4)
+            for job in done:
                 self.assertGreater(job["read"]["total_ios"], 0)
 
     def test_a_block_device(self):
@@ -150,9 +150,9 @@ class Fio(unittest.TestCase):
             fio, = self.children(run.pid, "fio")
             job, = self.children(fio, "fio")
             os.kill(job, signal.SIGABRT)
-            _, told = run.communicate(timeout=HANG_S)
+            _, stderr = run.communicate(timeout=HANG_S)
         self.assertEqual(run.returncode, 1)
-        self.assertIn("1 of 1 jobs of fio were killed", told)
+        self.assertIn("1 of 1 jobs of fio were killed", stderr)
 
     @staticmethod
     def children(parent, name):
@@ -167,7 +167,7 @@ class Fio(unittest.TestCase):
                 found.append(int(stat.parent.name))
         return found
 
-    def test_errors_are_told(self):
+    def test_errors_are_reported(self):
         run = self.call("fio", "--device", "small", "--name=a", "--rw=randwrite", "--bs=16k", "--size=1m", "--zonemode=none")
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("hartzone: a: write at ", run.stderr + run.stdout)

@@ -279,7 +279,7 @@ each:
             os.close(end)
             self.assertRegex(shown.read(4096), rb"\r\[\.+\]   0 % reading what was promised")
 
-    def test_what_is_missing_is_told(self):
+    def test_what_is_missing_is_reported(self):
         self.run_on()
         empty = pathlib.Path(self.folder.name) / "empty.img"
         self.called("info", "--image", empty, "--device", "small")
@@ -298,9 +298,9 @@ each:
         return device
 
     def promised_in(self, nsid, **wanted):
-        told = re.search(rf"namespace {nsid}: (\d+) sectors? promised, (\d+) right", self.verify(**wanted))
-        self.assertEqual(told[1], told[2])
-        return int(told[1])
+        counts = re.search(rf"namespace {nsid}: (\d+) sectors? promised, (\d+) right", self.verify(**wanted))
+        self.assertEqual(counts[1], counts[2])
+        return int(counts[1])
 
     def test_each_namespace_keeps_its_promises(self):
         """Power cuts between runs on both namespaces, and runs on the second one alone, which is known from the first run on."""
@@ -358,7 +358,7 @@ each:
         self.assertGreater(self.promised_in(1, says="that 2 runs on this image were promised as durable, all hold what they should"), 4)
         self.assertGreater(self.promised_in(2), 4)
 
-    def test_a_damaged_record_is_told(self):
+    def test_a_damaged_record_is_reported(self):
         self.run_on()
         raw = bytearray(self.record.read_bytes())
         entry = next(at for at in range(HEADER_BYTES, len(raw), ENTRY_BYTES) if any(raw[at:at + ENTRY_BYTES]))

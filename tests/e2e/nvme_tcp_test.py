@@ -52,9 +52,9 @@ class NvmeTcp(unittest.TestCase):
     def require_same(self, record, digest):
         """Twice at the recorded arrivals, and by dependencies."""
         for way in ("--as-recorded", "--as-recorded", "--by-dependencies"):
-            same, told = self.repeat(record, way=way)
+            same, said = self.repeat(record, way=way)
             self.assertEqual((same["differ"], same["digest"], same["recorded_digest"]), (0, digest, digest), (way, same["first_difference"]))
-            self.assertIn("to the nanosecond", told)
+            self.assertIn("to the nanosecond", said)
             self.assertGreater(same["commands"], 20 * 38)
             self.assertEqual(same["moved_arrivals"], 0)
 
@@ -66,9 +66,9 @@ class NvmeTcp(unittest.TestCase):
         self.assertRegex(said, r"10 connections of hosts; \d+ commands; \d+ of them .* handed over late")
         digest = re.search(r"mixed.hzr: digest (\w+)", said)[1]
         self.require_same(record, digest)
-        other, told = self.repeat(record, "--workers", "1")
+        other, said = self.repeat(record, "--workers", "1")
         self.assertGreater(other["differ"], 0, "one worker is another device")
-        self.assertIn("ended otherwise than recorded", told)
+        self.assertIn("ended otherwise than recorded", said)
 
     def test_the_own_recording_of_f2fs(self):
         """Twice the same; whether to the nanosecond as it was recorded, depends on the firmware since."""
@@ -120,16 +120,16 @@ class NvmeTcp(unittest.TestCase):
             self.require_order(record)
         self.mixed = self.base / "same.yaml"
         for way in ("--as-recorded", "--by-dependencies"):
-            again, told = self.repeat(same, way=way)
+            again, said = self.repeat(same, way=way)
             self.assertEqual((again["differ"], again["digest"], again["recorded_digest"]), (0, digest, digest), again["first_difference"])
         self.mixed, part = self.base / "faster.yaml", self.base / "part.hzr"
-        cut, told = self.repeat(same, "--max-ops", "300", "--record", part, way="--by-dependencies")
-        self.assertEqual((cut["commands"], cut["recorded_digest"]), (300, ""), told)
-        again, told = self.repeat(part)
-        self.assertEqual((again["commands"], again["differ"], again["digest"], again["recorded_digest"]), (300, 0, cut["digest"], cut["digest"]), told)
-        again, told = self.repeat(slower, way="--by-dependencies")
+        cut, said = self.repeat(same, "--max-ops", "300", "--record", part, way="--by-dependencies")
+        self.assertEqual((cut["commands"], cut["recorded_digest"]), (300, ""), said)
+        again, said = self.repeat(part)
+        self.assertEqual((again["commands"], again["differ"], again["digest"], again["recorded_digest"]), (300, 0, cut["digest"], cut["digest"]), said)
+        again, said = self.repeat(slower, way="--by-dependencies")
         self.assertGreater(again["recorded_elapsed_ns"], slow - 1)
-        self.assertEqual((again["moved_arrivals"], again["dependencies"]["commands"]), (0, 1206), told)
+        self.assertEqual((again["moved_arrivals"], again["dependencies"]["commands"]), (0, 1206), said)
 
     def test_admin_commands_under_load_are_repeated_in_their_place(self):
         record = self.base / "admin.hzr"
@@ -204,9 +204,9 @@ class NvmeTcp(unittest.TestCase):
         self.serve("$load zones", "--record", record)
         lines = record.read_text().splitlines(keepends=True)
         record.write_text("".join(lines[:-1]))
-        same, told = self.repeat(record)
+        same, said = self.repeat(record)
         self.assertEqual((same["differ"], same["recorded_digest"]), (0, ""))
-        self.assertIn("its end is missing", told)
+        self.assertIn("its end is missing", said)
         record.write_text("".join(lines[:5]) + "s 1 x\n")
         run = self.call("run", "--trace", record, "--as-recorded")
         self.assertEqual(run.returncode, 1)
@@ -222,14 +222,14 @@ class NvmeTcp(unittest.TestCase):
         self.assertRegex(run.stdout, "(?s)the host has ended\n.*the power was cut at flash operation 200, as asked\n"
                                      f"the next start on {image} recovers what is on flash\n$")
         for way in ("--as-recorded", "--by-dependencies"):
-            same, told = self.repeat(record, way=way)
+            same, said = self.repeat(record, way=way)
             self.assertEqual((same["differ"], same["recorded_digest"]), (0, ""))
-            self.assertIn("its end is missing", told)
+            self.assertIn("its end is missing", said)
             self.assertGreater(same["commands"], 20)
         whole = self.base / "whole.hzr"
         self.repeat(record, "--record", whole, way="--by-dependencies")
-        again, told = self.repeat(whole)
-        self.assertEqual((again["differ"], again["digest"]), (0, same["digest"]), told)
+        again, said = self.repeat(whole)
+        self.assertEqual((again["differ"], again["digest"]), (0, same["digest"]), said)
         lines = [line[:2] for line in whole.read_text().splitlines()]
         self.assertEqual(lines.count("s "), lines.count("c "), "what the cut had left under way ends, too")
         again = self.call(*words, "--power-cut-at", 10000000, "--", "sh", "-ec", HOST + "$load 2 mixed 0.5 8")

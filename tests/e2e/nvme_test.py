@@ -36,21 +36,21 @@ class NvmeCli(unittest.TestCase):
         self.assertNotIn(b"hartzone:", run.stderr)
         return run.stdout
 
-    def told(self, *words):
+    def answer(self, *words):
         return json.loads(self.good("--device", "small", *words, "-o", "json"))
 
     def test_identify(self):
-        controller = self.told("id-ctrl")
+        controller = self.answer("id-ctrl")
         self.assertEqual((controller["mn"].strip(), controller["nn"], controller["cntlid"]), ("Hartzone zoned SSD", 1, 1))
-        namespace = self.told("id-ns")
+        namespace = self.answer("id-ns")
         self.assertEqual((namespace["nsze"], namespace["lbafs"][0]["ds"]), (12 * 128, 12))
-        zoned = self.told("zns", "id-ns")
+        zoned = self.answer("zns", "id-ns")
         self.assertEqual((zoned["lbafe"][0]["zsze"], zoned["mor"], zoned["mar"]), (128, 5, 5))
         self.assertIn(b"Hartzone zoned SSD", self.good("--device", "small", "id-ctrl", "/dev/hartzone0"), "by the controller's own file")
 
     def test_log_pages(self):
-        self.assertEqual((self.told("smart-log")["avail_spare"], int(self.told("smart-log")["power_cycles"])), (100, 1))
-        self.assertEqual([error["error_count"] for error in self.told("error-log", "-e", "1")["errors"]], [0])
+        self.assertEqual((self.answer("smart-log")["avail_spare"], int(self.answer("smart-log")["power_cycles"])), (100, 1))
+        self.assertEqual([error["error_count"] for error in self.answer("error-log", "-e", "1")["errors"]], [0])
         effects = self.good("--device", "small", "get-log", "--log-id=5", "--log-len=4096", "--csi=2", "--raw-binary")
         self.assertEqual(struct.unpack_from("<I", effects, 4 * GET_LOG_PAGE), (0x00200001,))
         self.assertTrue(struct.unpack_from("<I", effects, 4 * (256 + ZONE_APPEND))[0] & 1, "supported")

@@ -314,6 +314,23 @@ class FilesThatWouldBeLost(unittest.TestCase):
         self.refused(b"kept", "--record", "--image", "serve", "--device", "small", "--nvme-tcp", "--image", self.file, "--record", self.alias)
         self.refused(b"kept", "--record", "--firmware", "serve", "--device", "small", "--nvme-tcp", "--firmware", self.file, "--record", self.alias)
 
+    def test_the_trace_of_a_workload_and_files_of_out(self):
+        folder = self.file.parent
+        load = folder / "load.yaml"
+        load.write_text("name: replay\nover_provisioning: 0.2\ntrace: {file: file, threads: 1, max_ops: 10}\n")
+        trace = (TOP / "traces/sqlite-wal.hzt.xz").read_bytes()
+        run = ("run", "--device", "small", "--workload", load)
+        for option in ("--console", "--timeline"):
+            self.refused(trace, option, "trace.file of the workload", *run, option, self.alias)
+            for name in ("result.json", "report.html"):
+                said = Called(DRIVER, "run")("--device", "small", "--workload", "small", "--out", str(folder), option, str(folder / name))
+                self.assertIn(f"{option} would overwrite {folder / name}, the file of --out", said.stderr)
+
+    def test_a_link_to_a_file_that_is_not_there_yet(self):
+        run = Called(DRIVER, "run")("--device", "small", "--image", str(self.file), "--console", str(self.alias))
+        self.assertIn("--console would overwrite", run.stderr)
+        self.assertFalse(self.file.exists())
+
     def test_files_that_are_not_there_yet(self):
         self.alias.unlink()
         run = Called(DRIVER, "run")("--device", "small", "--image", str(self.file), "--console", f"{self.file.parent}/./file")

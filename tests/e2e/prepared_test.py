@@ -76,13 +76,13 @@ class Prepared(unittest.TestCase):
         """(the result without host-dependent entries, origin of its device)"""
         self.runs += 1
         out = self.folder / f"out-{self.runs}"
-        told = self.called("run", "--device", device, "--workload", self.workload(text), "--prepared", "kept", "--out", out, *words, **wanted)
+        said = self.called("run", "--device", device, "--workload", self.workload(text), "--prepared", "kept", "--out", out, *words, **wanted)
         result = json.loads((out / "result.json").read_text())
         for key in OF_THE_HOST:
             result.pop(key, None)
         if result.get("vclock"):
             result["vclock"].pop("host")
-        story = [line for line in told.splitlines() if line.startswith("prepared device ")]
+        story = [line for line in said.splitlines() if line.startswith("prepared device ")]
         return result, story[0].split(": ", 1)[1] if story else ""
 
     def kept(self):
@@ -119,13 +119,13 @@ class Prepared(unittest.TestCase):
             self.assertTrue(self.run_on(device, text, *words)[1].startswith("made, and kept"), (device, words))
         self.assertEqual(len(self.kept()), 6)
 
-    def test_a_trace_is_told_by_what_is_in_it(self):
+    def test_a_trace_is_reported_by_what_is_in_it(self):
         trace = self.folder / "a.csv"
         for lines, expected in ((("0 0 16 8 1", "9 0 0 8 0"), "made, and kept"), (("0 0 16 8 1", "9 0 64 8 1"), "made, and kept"),
                                 (("0 0 16 8 1", "9 0 0 8 0"), "from an earlier run")):
             trace.write_text("".join(line + "\n" for line in lines))
-            told = self.called("run", "--device", "small-legacy", "--trace", trace, "--format", "mqsim", "--prepared", "kept")
-            self.assertIn(": " + expected, told)
+            said = self.called("run", "--device", "small-legacy", "--trace", trace, "--format", "mqsim", "--prepared", "kept")
+            self.assertIn(": " + expected, said)
 
     def test_what_cannot_be_together(self):
         file = self.workload(ZONED + "prepared: kept\n")
@@ -144,8 +144,8 @@ class Prepared(unittest.TestCase):
         self.assertEqual(self.kept(), [])
 
     def test_the_command_line_has_the_last_word(self):
-        told = self.called("run", "--device", "small", "--workload", self.workload(ZONED + "prepared: kept\n"), "--prepared", "anew")
-        self.assertNotIn("prepared device", told)
+        said = self.called("run", "--device", "small", "--workload", self.workload(ZONED + "prepared: kept\n"), "--prepared", "anew")
+        self.assertNotIn("prepared device", said)
         trace = self.folder / "zones.csv"
         trace.write_text("0 0 0 8 0\n")
         file = self.workload("prepared: kept\nmapping: direct\ntrace: {file: zones.csv, format: mqsim}\n")
@@ -163,7 +163,7 @@ class Prepared(unittest.TestCase):
         self.run_on("small", ZONED, "--power-cut-at", "3", says="the power was cut at flash operation 3")
         self.assertEqual(self.run_on("small", ZONED)[1], "from an earlier run")
 
-    def test_damage_is_told_with_the_way_out(self):
+    def test_damage_is_reported_with_the_way_out(self):
         self.run_on("small", ZONED)
         place = self.kept()[0]
         (place / "flash").write_bytes(b"short")
@@ -194,9 +194,9 @@ class Prepared(unittest.TestCase):
         file = self.workload(ZONED)
         both = [subprocess.Popen([DRIVER, "run", "--device", "small", "--workload", str(file), "--prepared", "kept"], stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True, env=self.environment()) for _ in range(2)]
-        told = [run.communicate(timeout=HANG_S) for run in both]
-        self.assertEqual([run.returncode for run in both], [0, 0], told)
-        self.assertEqual(sorted("from an earlier run" in out for out, _ in told), [False, True])
+        said = [run.communicate(timeout=HANG_S) for run in both]
+        self.assertEqual([run.returncode for run in both], [0, 0], said)
+        self.assertEqual(sorted("from an earlier run" in out for out, _ in said), [False, True])
         self.assertEqual(len(self.kept()), 1)
 
     def test_an_interrupt_leaves_nothing(self):

@@ -65,9 +65,9 @@ def shown(page, scratch, script=LOOK, width=WIDTH):
     """The page as rendered by a browser."""
     looked = scratch / "looked.html"
     looked.write_text(page.read_text(encoding="utf-8").replace("</body>", script + "</body>"), encoding="utf-8")
-    told = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={scratch}/browser",
+    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={scratch}/browser",
                            f"--window-size={width},2000", "--virtual-time-budget=20000", "--dump-dom", looked.as_uri()], capture_output=True, text=True, check=True, timeout=HANG_S)
-    return json.loads(html.unescape(re.search("<pre>(.*)</pre>", told.stdout, re.S)[1]))
+    return json.loads(html.unescape(re.search("<pre>(.*)</pre>", done.stdout, re.S)[1]))
 
 
 def overlap(a, b):
@@ -102,7 +102,7 @@ class Report(unittest.TestCase):
                     self.assertFalse(overlap(one["box"], other["box"]), f"{one['text']!r} lies on {other['text']!r}")
         return seen
 
-    def test_a_run_is_told_by_its_page(self):
+    def test_the_page_of_a_run(self):
         done, page = self.run_once("run", "--workload", "small", "--workers", "8")
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads((self.folder / "run" / "result.json").read_text())
@@ -143,7 +143,7 @@ class Report(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('The power was cut, as asked, at: {"operation":3}', self.look(page)["words"])
 
-    def test_a_study_is_told_by_its_page(self):
+    def test_a_study_is_reported_by_its_page(self):
         out = self.folder / "study"
         subprocess.run([study_python(), TOP / "studies" / "conzone-fig8" / "study.py", "--quick", "--volume", "1", "--out", out], capture_output=True, check=True)
         run = json.loads((out / "pinned-1" / "result.json").read_text())

@@ -1,5 +1,5 @@
 """RocksDB on zones of ours: loads and their results, a recording that replays bit for bit with its durable writes, every synced key after
-the death of the program and after power cuts; errors that are told."""
+the death of the program and after power cuts; errors that are reported."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
@@ -140,7 +140,7 @@ class RocksDb(unittest.TestCase):
             self.kill_at(folder, ["overwrite", "overwrite"], self.acked() + more)
             self.good(*check)
 
-    def test_what_cannot_be_is_told(self):
+    def test_what_cannot_be_is_reported(self):
         for words, said in (
                 (("--device", "small", "fill"), "takes fillseq, overwrite, readrandom or check"),
                 (("--device", "small", "check", "fillseq"), "it comes first, or not at all"),

@@ -1,5 +1,5 @@
 """SQLite on files in a device of ours: runs that are the same each time, what its own work costs, all that was committed after power cuts and
-after the death of the program, its shell by itself, errors that are told."""
+after the death of the program, its shell by itself, errors that are reported."""
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import os
@@ -177,7 +177,7 @@ class Sqlite(unittest.TestCase):
             self.assertIn(int(count), (committed, committed + 1))
             committed = int(count)
 
-    def test_what_cannot_be_is_told(self):
+    def test_what_cannot_be_is_reported(self):
         for words, said in (
                 ((), "say which database"),
                 (("-json", "a.db"), "say which database"),

@@ -98,6 +98,14 @@ class Timeline(unittest.TestCase):
             self.assertIn(says, done.stderr)
             self.assertFalse((self.folder / "no.json").exists())
 
+    def test_a_timeline_that_cannot_be_written_costs_no_result(self):
+        out = self.folder / "full"
+        done = subprocess.run([DRIVER, "run", *LOAD, "--timeline", "/dev/full", "--out", out], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/dev/full", done.stderr)
+        self.assertIn("device time", done.stdout)
+        self.assertEqual(json.loads((out / "result.json").read_text())["digest"], self.result["digest"])
+
 
 @unittest.skipIf(MISSING, MISSING)
 class SteadyState(unittest.TestCase):

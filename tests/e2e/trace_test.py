@@ -71,19 +71,19 @@ class Traces(unittest.TestCase):
                 self.assertEqual(result["warnings"], [])
                 self.assertIn(f"trace: {name} (detected)", run.stdout)
 
-    def test_idle_threads_are_told(self):
+    def test_idle_threads_are_reported(self):
         run, result = self.good(FORMATS["spc"][0], "--split", "stream")
         self.assertEqual((result["trace"]["idle_threads"], result["trace"]["thread_records"]), (3, [80, 0, 0, 0]))
         self.assertIn("warning: 3 of 4 threads replayed nothing: the trace has too few streams; use --split address", run.stdout)
 
-    def test_folded_addresses_are_told(self):
+    def test_folded_addresses_are_reported(self):
         far = 1 << 31  # sectors of 512 bytes: a terabyte
         _, result = self.good(lines(40, lambda i: f"0,{i * 32 + (far if i % 4 == 0 else 0)},16384,W,0.{i:06}"), "--split", "stream",
                               "--threads", "1")
         self.assertEqual(result["mapping"]["wrapped_records"], 10)
         self.assertIn("10 of 40 records lie beyond", " ".join(result["warnings"]))
 
-    def test_late_arrivals_are_told(self):
+    def test_late_arrivals_are_reported(self):
         text = "hartzone-trace 1\n" + lines(80, lambda i: f"{i} 0 write {i * 4} 4")
         _, result = self.good(text, "--timestamps", "--queue-depth", "1")
         self.assertGreater(result["totals"]["late_arrivals"], 50)

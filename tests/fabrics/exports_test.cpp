@@ -205,7 +205,7 @@ TEST(Linux, TakesEveryPresetThatHasZonesOfAPowerOfTwo)
 	EXPECT_NE(taken.find("conzone-f2fs 2\n"), std::string::npos);
 }
 
-TEST(Linux, IsToldWhyItTakesOneNot)
+TEST(Linux, LearnsWhyItTakesOneNot)
 {
 	hz_device_config config = conf::parse_device("name: odd\nzones: {size: 13 MiB, capacity: 12 MiB}\n", "odd");
 	const Exports exports = exports_of(config);

@@ -257,8 +257,8 @@ TEST_F(Target, HostsHearOfNamespacesThatComeAndGo)
 	EXPECT_EQ(attachment(1, {}), NVME_CONTROLLER_LIST);
 	EXPECT_EQ(attachment(1, {2, {ours, 999}}), NVME_CONTROLLER_LIST) << "nobody has that id";
 	EXPECT_EQ(attachment(1, {2, {ours, others}}), 0) << "detach";
-	const HostCompletion told = other.wait_for(event);
-	EXPECT_EQ(told.result, NVME_AEN_NOTICE | NVME_LOG_CHANGED_NAMESPACES << 16u);
+	const HostCompletion notice = other.wait_for(event);
+	EXPECT_EQ(notice.result, NVME_AEN_NOTICE | NVME_LOG_CHANGED_NAMESPACES << 16u);
 	const auto log = other.run(Initiator::command(NVME_ADMIN_GET_LOG_PAGE, 0, NVME_LOG_CHANGED_NAMESPACES | 1023u << 16), {}, 4096);
 	EXPECT_EQ(read_record<uint32_t>(log.data), 1u);
 	EXPECT_EQ(read_record<uint32_t>(log.data, 4), 0u);

@@ -89,18 +89,18 @@ void set(Rig &rig, scene scene)
 
 TEST(Check, TellsEachStateThatCannotBe)
 {
-	std::set<std::string> told;
-	for (const wrong_state *wrong = wrong_states; wrong->told; wrong++) {
-		SCOPED_TRACE(testing::Message() << "scene " << wrong->scene << ": " << wrong->told);
+	std::set<std::string> reported;
+	for (const wrong_state *wrong = wrong_states; wrong->report; wrong++) {
+		SCOPED_TRACE(testing::Message() << "scene " << wrong->scene << ": " << wrong->report);
 		Rig rig(config_of(wrong->scene));
 		ASSERT_TRUE(rig.boot()) << rig.error;
 		set(rig, wrong->scene);
 		ASSERT_EQ(rig.check(), "");
 		wrong->spoil(rig.ftl);
-		EXPECT_EQ(rig.check(), wrong->told);
-		told.insert(wrong->told);
+		EXPECT_EQ(rig.check(), wrong->report);
+		reported.insert(wrong->report);
 	}
-	EXPECT_GE(told.size(), 90u);
+	EXPECT_GE(reported.size(), 90u);
 }
 
 } // namespace

@@ -149,7 +149,7 @@ TEST_F(Copy, DurableWhereAWriteIs)
 	EXPECT_EQ(rig.compare(2, 0, 5, 1007), "");
 }
 
-TEST_F(Copy, AnUnreadableSourceIsTold)
+TEST_F(Copy, AnUnreadableSourceIsReported)
 {
 	Request flush(FTL_FLUSH, 0, 0);
 	ASSERT_EQ(rig.run(flush), 0);

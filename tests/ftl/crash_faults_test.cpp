@@ -16,7 +16,7 @@ namespace {
 
 // Totals of all rounds: a run without any fault proves nothing.
 struct Seen {
-	uint64_t cuts = 0, failures = 0, mounts_refused = 0, right = 0, told = 0, write_errors = 0, read_only_zones = 0;
+	uint64_t cuts = 0, failures = 0, mounts_refused = 0, right = 0, reported = 0, write_errors = 0, read_only_zones = 0;
 	uint64_t older = 0; // counted by mount as unknown: a version before the lost one reads
 } seen;
 
@@ -180,7 +180,7 @@ private:
 			EXPECT_TRUE(right || !page || (zeros && !owed))
 				<< "zone " << z << " sector " << at << " reads wrong, state " << int(state);
 			seen.right += owed && right;
-			seen.told += owed && !page;
+			seen.reported += owed && !page;
 			if (at < zone.tags.size() && (right || !page))
 				there = at + 1;
 		});
@@ -216,7 +216,7 @@ public:
 			bool right = page && driver_.sectors[at].recover(page);
 			older += page && !right && take_over(driver_.sectors[at], page);
 			seen.right += right;
-			seen.told += !page;
+			seen.reported += !page;
 		});
 		EXPECT_LE(older, rig.found_damage().unknown_sectors) << "sectors of older versions that mount did not tell of";
 		seen.older += older;
@@ -268,10 +268,10 @@ template <typename R> void each_round(const char *name, const hz_device_config &
 	for (uint64_t seed = first; seed < first + rounds && !testing::Test::HasFailure(); seed++)
 		one_round<R>(name, cfg, seed);
 	std::printf(
-		"%s: %lu rounds, %lu cuts, %lu failures of flash; %lu sectors right, %lu told as lost, %lu write errors, %lu read-only zones, %lu mounts refused, "
-		"%lu sectors in older versions, as mount told\n",
-		name, rounds, seen.cuts, seen.failures, seen.right, seen.told, seen.write_errors, seen.read_only_zones, seen.mounts_refused,
-		seen.older);
+		"%s: %lu rounds, %lu cuts, %lu failures of flash; %lu sectors right, %lu reported as lost, %lu write errors, %lu read-only zones, %lu mounts refused, "
+		"%lu sectors in older versions, as mount reported\n",
+		name, rounds, seen.cuts, seen.failures, seen.right, seen.reported, seen.write_errors, seen.read_only_zones,
+		seen.mounts_refused, seen.older);
 	if (rounds < usual)
 		return;
 	EXPECT_GT(seen.right, 100 * rounds);

@@ -227,7 +227,7 @@ TEST_P(Damage, AfterAKillNothingVanishesInSilence)
 			if (empty || (state == NVME_ZS_CLOSED && wp < w.sectors[zone])) {
 				vanished++;
 				EXPECT_TRUE(record);
-				EXPECT_GT(w.rig.found_damage().unknown_sectors, 0u) << "nobody is told";
+				EXPECT_GT(w.rig.found_damage().unknown_sectors, 0u) << "nothing reports it";
 				EXPECT_EQ(empty ? 0 : wp, at) << "only the end of what is staged cannot be known";
 				EXPECT_EQ(at + 1, w.sectors[zone]);
 				const uint32_t before = std::exchange(w.sectors[zone], at);
@@ -316,7 +316,7 @@ TEST(DamagedTable, OneCopyIsEnoughAndIsWrittenTwiceAgain)
 }
 
 // The page before is still there, and must not be taken for the newest: zones would come back from before their reset.
-TEST(DamagedTable, BothCopiesLostAreToldInASentence)
+TEST(DamagedTable, BothCopiesLostAreReportedInASentence)
 {
 	for (bool clean : {true, false})
 		for (bool record : {false, true}) {

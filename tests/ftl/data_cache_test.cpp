@@ -394,7 +394,7 @@ TEST(DataCache, SequentialZonesAreNotCached)
 }
 
 // Flash accepts nothing more: a Flush fails, accepted data are read as long as there is power, and requests without a line end.
-TEST(DataCache, WhatFlashRefusesStaysAndIsTold)
+TEST(DataCache, WhatFlashRefusesStaysAndIsReported)
 {
 	hz_device_config cfg = cached_config(16);
 	cfg.normal.endurance = 3;

@@ -153,7 +153,7 @@ struct Watch {
 };
 static_assert(offsetof(Watch, watch) == 0);
 
-TEST(Faults, AZoneThatTurnsReadOnlyIsTold)
+TEST(Faults, AZoneThatTurnsReadOnlyIsReported)
 {
 	using Starts = std::vector<uint64_t>;
 	hz_device_config cfg = ftl_config();

@@ -51,7 +51,7 @@ uint64_t lost_of(const hz::ImageReport &report, uint32_t zone) { return report.z
 
 } // namespace
 
-TEST(ImageCheck, AUsedImageIsSoundAndToldZoneByZone)
+TEST(ImageCheck, AUsedImageIsSoundAndReportedZoneByZone)
 {
 	for (bool clean : {false, true}) {
 		Image image;
@@ -285,7 +285,7 @@ TEST(ImageCheck, TheReportTellsRebuiltFromLost)
 }
 
 // A file that has been extended.
-TEST(ImageCheck, AnotherSizeIsTold)
+TEST(ImageCheck, AnotherSizeIsReported)
 {
 	Image image;
 	ASSERT_EQ(image.rig.shut_down_cleanly(), 0);
@@ -373,7 +373,7 @@ TEST_P(Killed, NoPlaceIsLostInSilence)
 	for (uint32_t i = 0; rig.cfg.in_place_sectors && i < 2; i++)
 		flushed.put(rig, FTL_UPDATE, rig.lba_of(c.first + 1, 5), 3);
 	const std::vector<uint8_t> saved(rig.bytes(), rig.bytes() + rig.image_bytes());
-	uint64_t told = 0, checked = 0;
+	uint64_t reported = 0, checked = 0;
 	for (uint64_t number = 0; number < rig::count_records(rig.media) && !HasFailure(); number++) {
 		if (!rig.media.oob[number].checksum)
 			continue;
@@ -383,7 +383,7 @@ TEST_P(Killed, NoPlaceIsLostInSilence)
 		const ftl_damage found = rig.found_damage();
 		const bool warns = found.lost_sectors || found.unknown_sectors, errors = !flushed.wrong(rig).empty();
 		EXPECT_TRUE(warns || !flushed.silent(rig)) << "lost in silence";
-		told += warns || errors;
+		reported += warns || errors;
 		std::memcpy(rig.bytes(), saved.data(), saved.size());
 		if (number % 3 == 0) {
 			rig.media.oob[number] = rig.media.oob_copy[number] = {};
@@ -394,7 +394,7 @@ TEST_P(Killed, NoPlaceIsLostInSilence)
 			std::memcpy(rig.bytes(), saved.data(), saved.size());
 		}
 	}
-	EXPECT_GT(told, 20u);
+	EXPECT_GT(reported, 20u);
 	EXPECT_GT(checked, 10u);
 }
 
@@ -411,7 +411,7 @@ TEST(ImageCheck, DamagedCopiesAreNoDamage)
 }
 
 // An impossible record costs its zone.
-TEST(ImageCheck, ADamagedRecordIsToldAndTheOthersAreMounted)
+TEST(ImageCheck, ADamagedRecordIsReportedAndTheOthersAreMounted)
 {
 	Image image;
 	ASSERT_EQ(image.rig.shut_down_cleanly(), 0);
@@ -428,7 +428,7 @@ TEST(ImageCheck, ADamagedRecordIsToldAndTheOthersAreMounted)
 }
 
 // The mount is refused: the report comes from the records alone.
-TEST(ImageCheck, WhatARefusedMountLeavesIsTold)
+TEST(ImageCheck, WhatARefusedMountLeavesIsReported)
 {
 	struct Case {
 		const char *why;
@@ -468,7 +468,7 @@ TEST(ImageCheck, WhatARefusedMountLeavesIsTold)
 	}
 }
 
-TEST(ImageCheck, WhatIsNoImageIsTold)
+TEST(ImageCheck, WhatIsNoImageIsReported)
 {
 	Image image;
 	hz_nand_layout layout;

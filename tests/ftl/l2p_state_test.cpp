@@ -114,7 +114,7 @@ TEST(L2pState, APassTakesAllDirtyPages)
 }
 
 // Reads of pages with their fetches in one list, while one of the zones is reset and rewritten.
-TEST(L2pState, FetchesOfOneListAreToldApart)
+TEST(L2pState, FetchesOfOneListAreKeptApart)
 {
 	hz_device_config cfg = map_config();
 	cfg.l2p_levels = HZ_MAP_PAGE;

@@ -197,10 +197,10 @@ static uint64_t keep_with_least_energy(uint64_t seed, bool spread)
 		spread_times(cfg);
 	cfg.plp_energy_uj = 1;
 	char text[256];
-	const std::string told = hz_device_config_check(&cfg, text, sizeof text);
+	const std::string refusal = hz_device_config_check(&cfg, text, sizeof text);
 	const std::string marker = "at least ";
-	EXPECT_NE(told.find(marker), std::string::npos) << told;
-	cfg.plp_energy_uj = std::stoull(told.substr(told.find(marker) + marker.size()));
+	EXPECT_NE(refusal.find(marker), std::string::npos) << refusal;
+	cfg.plp_energy_uj = std::stoull(refusal.substr(refusal.find(marker) + marker.size()));
 	Rig rig(cfg);
 	Driver driver(rig, seed);
 	std::mt19937_64 dice(seed);

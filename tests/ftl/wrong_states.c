@@ -134,13 +134,13 @@ static struct bank *bank(struct ftl *ftl, bool owned)
 static struct update *update(struct ftl *ftl) { return &ftl->updates->update[full(ftl)->updates.first]; }
 
 #define BUSY " though nothing runs"
-#define WRONG(scene, name, told, ...) \
+#define WRONG(scene, name, report, ...) \
 	static void name(struct ftl *ftl) { __VA_ARGS__; }
 #include "wrong_states.def"
 #undef WRONG
 
 const struct wrong_state wrong_states[] = {
-#define WRONG(scene, name, told, ...) {SCENE_##scene, name, told},
+#define WRONG(scene, name, report, ...) {SCENE_##scene, name, report},
 #include "wrong_states.def"
 #undef WRONG
 	{SCENES, NULL, NULL},

@@ -25,7 +25,7 @@ enum scene {
 struct wrong_state {
 	enum scene scene;
 	void (*spoil)(struct ftl *ftl); /* harts idle; nothing may be done with it afterwards but ftl_check() */
-	const char *told;
+	const char *report;
 };
 
 /* The last one has no sentence. */

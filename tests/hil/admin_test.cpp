@@ -278,7 +278,7 @@ TEST_F(Admin, SavedValuesHaveTheirEffect)
 	EXPECT_EQ(event->dw0 & 0xffff, NVME_AEN_SMART | NVME_AEN_SMART_SPARE << 8u);
 }
 
-TEST(InPlace, IsToldAndHasALogPage)
+TEST(InPlace, IsReportedAndHasALogPage)
 {
 	for (uint32_t sectors : {0u, 40u}) {
 		Rig rig({.in_place_sectors = sectors});
@@ -304,7 +304,7 @@ TEST(InPlace, IsToldAndHasALogPage)
 	}
 }
 
-TEST(Protection, WhatTheModesOfferIsTold)
+TEST(Protection, WhatTheModesOfferIsReported)
 {
 	for (uint32_t mode = 0; mode < HZ_PLP_MODES; mode++) {
 		Rig rig({.plp_mode = mode});

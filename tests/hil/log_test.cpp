@@ -107,9 +107,9 @@ TEST(LogDamage, IsAnErrorEntryAMediaErrorAndACriticalWarning)
 	rig.await_event();
 	EXPECT_FALSE(rig.reap_admin()) << "events of warnings are asked for";
 	EXPECT_EQ(rig.set_feature(NVME_FEAT_ASYNC_EVENT, NVME_WARNING_RELIABILITY).status, 0);
-	auto told = rig.reap_admin();
-	ASSERT_TRUE(told);
-	EXPECT_EQ(told->dw0, NVME_AEN_SMART | NVME_AEN_SMART_RELIABILITY << 8 | NVME_LOG_SMART << 16);
+	auto notice = rig.reap_admin();
+	ASSERT_TRUE(notice);
+	EXPECT_EQ(notice->dw0, NVME_AEN_SMART | NVME_AEN_SMART_RELIABILITY << 8 | NVME_LOG_SMART << 16);
 	rig.await_event();
 	EXPECT_EQ(rig.set_feature(NVME_FEAT_ASYNC_EVENT, NVME_WARNING_RELIABILITY).status, 0);
 	EXPECT_FALSE(rig.reap_admin()) << "masked until the SMART log is read";
@@ -123,7 +123,7 @@ TEST(LogDamage, IsAnErrorEntryAMediaErrorAndACriticalWarning)
 	rig.place_admin(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_SMART | 127u << 16, 0, rig.buffer(), NVME_NSID_ALL));
 	rig.ring_admin();
 	ASSERT_TRUE(rig.reap_admin());
-	EXPECT_TRUE(rig.reap_admin()) << "read: the next one is told";
+	EXPECT_TRUE(rig.reap_admin()) << "read: the next one is reported";
 	const auto smart = *rig.at<nvme_smart_log>(rig.buffer());
 	EXPECT_EQ(smart.critical_warning, NVME_WARNING_RELIABILITY);
 	EXPECT_EQ(smart.media_errors[0], 5u);
@@ -212,16 +212,16 @@ TEST_F(Log, SpareBelowTheThresholdIsAWarningAndAnEvent)
 		rig.fake->health.spare_percent = spare;
 		tell_watch(*rig.fake);
 		rig.run();
-		auto told = rig.reap_admin();
-		ASSERT_EQ(told.has_value(), spare == 9) << "below, not at it";
-		EXPECT_EQ(told ? told->dw0 : 0, spare == 9 ? NVME_AEN_SMART | NVME_AEN_SMART_SPARE << 8 | NVME_LOG_SMART << 16 : 0);
+		auto notice = rig.reap_admin();
+		ASSERT_EQ(notice.has_value(), spare == 9) << "below, not at it";
+		EXPECT_EQ(notice ? notice->dw0 : 0, spare == 9 ? NVME_AEN_SMART | NVME_AEN_SMART_SPARE << 8 | NVME_LOG_SMART << 16 : 0);
 		ASSERT_EQ(log(NVME_LOG_SMART, 512), 0);
 		EXPECT_EQ(rig.page<nvme_smart_log>().critical_warning, spare == 9 ? NVME_WARNING_SPARE : 0);
 	}
 	rig.await_event();
 	tell_watch(*rig.fake);
 	rig.run();
-	EXPECT_FALSE(rig.reap_admin()) << "told once";
+	EXPECT_FALSE(rig.reap_admin()) << "reported once";
 }
 
 TEST_F(Log, SmartTellsThePowerHistory)
@@ -271,7 +271,7 @@ struct ZoneNotice : Log {
 		change_zone(*rig.fake, start);
 		rig.run();
 	}
-	bool told()
+	bool notified()
 	{
 		auto cqe = rig.reap_admin();
 		if (!cqe)
@@ -292,24 +292,24 @@ TEST_F(ZoneNotice, IsGivenOnceUntilTheListIsRead)
 {
 	ASSERT_EQ(configure(NVME_NOTICE_ZONES), 0);
 	rig.await_event();
-	EXPECT_FALSE(told()) << "nothing has changed";
+	EXPECT_FALSE(notified()) << "nothing has changed";
 	change(512);
-	EXPECT_TRUE(told());
+	EXPECT_TRUE(notified());
 	rig.await_event();
 	change(128);
-	EXPECT_FALSE(told()) << "masked until the list is read";
+	EXPECT_FALSE(notified()) << "masked until the list is read";
 	auto retained = zones(retain);
 	EXPECT_EQ(retained.zones, 2u);
-	EXPECT_FALSE(told()) << "read with Retain: still masked";
+	EXPECT_FALSE(notified()) << "read with Retain: still masked";
 	auto list = zones();
 	EXPECT_EQ(list.zones, 2u);
 	EXPECT_EQ(list.start[0], 128u);
 	EXPECT_EQ(list.start[1], 512u);
 	EXPECT_EQ(list.start[2], 0u);
-	EXPECT_FALSE(told()) << "the list told of both";
+	EXPECT_FALSE(notified()) << "the list reported both";
 	EXPECT_EQ(zones().zones, 0u) << "reading it empties it";
 	change(256);
-	EXPECT_TRUE(told());
+	EXPECT_TRUE(notified());
 	EXPECT_EQ(zones().start[0], 256u);
 }
 
@@ -317,11 +317,11 @@ TEST_F(ZoneNotice, IsGivenOnlyToWhomAsksForIt)
 {
 	rig.await_event();
 	change(512);
-	EXPECT_FALSE(told());
+	EXPECT_FALSE(notified());
 	ASSERT_EQ(configure(NVME_WARNINGS), 0);
-	EXPECT_FALSE(told());
+	EXPECT_FALSE(notified());
 	ASSERT_EQ(configure(NVME_NOTICE_ZONES), 0);
-	EXPECT_TRUE(told()) << "of what has changed before, too";
+	EXPECT_TRUE(notified()) << "of what has changed before, too";
 }
 
 TEST_F(ZoneNotice, AControllerResetKeepsTheListButNotTheEvent)
@@ -331,9 +331,9 @@ TEST_F(ZoneNotice, AControllerResetKeepsTheListButNotTheEvent)
 	change(512);
 	rig.enable();
 	rig.await_event();
-	EXPECT_FALSE(told()) << "the feature is back at its default";
+	EXPECT_FALSE(notified()) << "the feature is back at its default";
 	ASSERT_EQ(configure(NVME_NOTICE_ZONES), 0);
-	EXPECT_TRUE(told());
+	EXPECT_TRUE(notified());
 	EXPECT_EQ(zones().zones, 1u);
 }
 

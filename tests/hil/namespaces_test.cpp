@@ -372,7 +372,7 @@ struct ChangeNotice : Management {
 		EXPECT_EQ(rig.set_feature(NVME_FEAT_ASYNC_EVENT, notices).status, 0);
 		rig.await_event(70);
 	}
-	bool told()
+	bool notified()
 	{
 		auto cqe = rig.reap_admin();
 		if (!cqe)
@@ -398,41 +398,41 @@ struct ChangeNotice : Management {
 };
 using Nsids = std::vector<uint32_t>;
 
-TEST_F(ChangeNotice, AttachAndDetachAreToldOnceUntilTheListIsRead)
+TEST_F(ChangeNotice, AttachAndDetachAreReportedOnceUntilTheListIsRead)
 {
 	ask_for_notices();
-	EXPECT_FALSE(told()) << "nothing has changed";
+	EXPECT_FALSE(notified()) << "nothing has changed";
 	ASSERT_EQ(attach(3, false), 0);
-	EXPECT_TRUE(told());
+	EXPECT_TRUE(notified());
 	rig.await_event(71);
 	ASSERT_EQ(attach(2, false), 0);
 	ASSERT_EQ(attach(2, true), 0);
-	EXPECT_FALSE(told()) << "masked until the list is read";
+	EXPECT_FALSE(notified()) << "masked until the list is read";
 	EXPECT_EQ(changed(retain), (Nsids{2, 3}));
-	EXPECT_FALSE(told()) << "read with Retain: still masked";
+	EXPECT_FALSE(notified()) << "read with Retain: still masked";
 	EXPECT_EQ(changed(), (Nsids{2, 3}));
-	EXPECT_FALSE(told()) << "the list told of all";
+	EXPECT_FALSE(notified()) << "the list reported all";
 	EXPECT_EQ(changed(), Nsids{}) << "reading it empties it";
 	ASSERT_EQ(attach(3, true), 0);
-	EXPECT_TRUE(told());
+	EXPECT_TRUE(notified());
 	EXPECT_EQ(changed(), Nsids{3});
 	EXPECT_EQ(attach(3, true), dnr(NVME_NAMESPACE_ATTACHED));
 	EXPECT_EQ(changed(), Nsids{}) << "what was refused is no change";
 }
 
-TEST_F(ChangeNotice, ADeletionIsListedAndNotTold)
+TEST_F(ChangeNotice, ADeletionIsListedAndNotReported)
 {
 	ask_for_notices();
 	ASSERT_EQ(remove(2), 0);
-	EXPECT_FALSE(told()) << "the controller was asked for it";
+	EXPECT_FALSE(notified()) << "the controller was asked for it";
 	EXPECT_EQ(changed(), Nsids{2});
 	ASSERT_EQ(create({.sectors = sectors(2)}).dw0, 2u);
-	EXPECT_FALSE(told());
+	EXPECT_FALSE(notified());
 	EXPECT_EQ(changed(), Nsids{}) << "created, and not yet attached";
 	ASSERT_EQ(remove(2), 0);
 	EXPECT_EQ(changed(), Nsids{}) << "was not attached";
 	ASSERT_EQ(remove(NVME_NSID_ALL), 0);
-	EXPECT_FALSE(told());
+	EXPECT_FALSE(notified());
 	EXPECT_EQ(changed(), (Nsids{1, 3}));
 }
 
@@ -440,12 +440,12 @@ TEST_F(ChangeNotice, IsGivenOnlyToWhomAsksForIt)
 {
 	ask_for_notices(NVME_NOTICE_ZONES);
 	ASSERT_EQ(attach(1, false), 0);
-	EXPECT_FALSE(told());
+	EXPECT_FALSE(notified());
 	EXPECT_EQ(rig.set_feature(NVME_FEAT_ASYNC_EVENT, NVME_NOTICE_NAMESPACES).status, 0);
-	EXPECT_FALSE(told()) << "of what comes from then on";
+	EXPECT_FALSE(notified()) << "of what comes from then on";
 	EXPECT_EQ(changed(), Nsids{1}) << "listed all the same";
 	ASSERT_EQ(attach(1, true), 0);
-	EXPECT_TRUE(told());
+	EXPECT_TRUE(notified());
 }
 
 // A type of events is masked until the log page of the reported one is read; the other kind of notice waits for it.
@@ -453,13 +453,13 @@ TEST_F(ChangeNotice, TheOtherNoticeIsMaskedByIt)
 {
 	ask_for_notices(NVME_NOTICE_NAMESPACES | NVME_NOTICE_ZONES);
 	ASSERT_EQ(attach(3, false), 0);
-	EXPECT_TRUE(told());
+	EXPECT_TRUE(notified());
 	rig.await_event(71);
 	change_zone(*rig.fake, 64, 1);
 	rig.run();
-	EXPECT_FALSE(told());
+	EXPECT_FALSE(notified());
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_CHANGED_ZONES | 1023 << 16, 0, rig.buffer(), 1)), 0);
-	EXPECT_FALSE(told()) << "another namespace's zones, and not the list of namespaces";
+	EXPECT_FALSE(notified()) << "another namespace's zones, and not the list of namespaces";
 	EXPECT_EQ(changed(), Nsids{3});
 	auto cqe = rig.reap_admin();
 	ASSERT_TRUE(cqe);
@@ -467,21 +467,21 @@ TEST_F(ChangeNotice, TheOtherNoticeIsMaskedByIt)
 	EXPECT_EQ(cqe->dw1, 2u);
 	rig.await_event(72);
 	ASSERT_EQ(attach(3, true), 0);
-	EXPECT_FALSE(told()) << "masked by the zones";
+	EXPECT_FALSE(notified()) << "masked by the zones";
 	EXPECT_EQ(rig.status_of(admin_sqe(NVME_ADMIN_GET_LOG_PAGE, NVME_LOG_CHANGED_ZONES | 1023 << 16, 0, rig.buffer(), 2)), 0);
-	EXPECT_TRUE(told());
+	EXPECT_TRUE(notified());
 }
 
 TEST_F(ChangeNotice, AControllerResetKeepsTheListButNotTheEvent)
 {
 	ask_for_notices();
 	ASSERT_EQ(attach(3, false), 0);
-	EXPECT_TRUE(told());
+	EXPECT_TRUE(notified());
 	rig.set(NVME_REG_CC, 0);
 	rig.run();
 	rig.enable();
 	ask_for_notices();
-	EXPECT_FALSE(told());
+	EXPECT_FALSE(notified());
 	EXPECT_EQ(changed(), Nsids{3});
 }
 

@@ -166,7 +166,7 @@ TEST_F(SelfTest, OtherFailuresAreNone)
 	EXPECT_EQ(finish().status, NVME_SELF_TEST_EXTENDED << 4);
 }
 
-TEST_F(SelfTest, OneAtATimeAndItsProgressIsTold)
+TEST_F(SelfTest, OneAtATimeAndItsProgressIsReported)
 {
 	slow();
 	ASSERT_EQ(begin(NVME_SELF_TEST_EXTENDED, 3), 0);

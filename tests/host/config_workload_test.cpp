@@ -41,6 +41,7 @@ TEST(WorkloadConfig, CommonAndEach)
 TEST(WorkloadConfig, Errors)
 {
 	EXPECT_EQ(workload_error_of("threads: 1\n"), "w.yaml:1: common: the workload never ends: give total_ops or total_bytes");
+	EXPECT_TRUE(workload_error_of("threads: 1\nthread: {total_ops: 1}\n").starts_with("w.yaml:2: unknown key 'thread': did you mean"));
 	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  block: 5 KiB\n"), "w.yaml:3: common.block: must be a multiple of 4 KiB");
 	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  block: 1 MiB\n"), "w.yaml:3: common.block: a block is 4 KiB to 512 KiB");
 	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  read_ratio: 1.5\n"),

@@ -84,11 +84,11 @@ std::string measured_on(Port &device, wl::Source &source)
 void expect_recalled(const MakeDevice &device, const MakeSource &source)
 {
 	for (const unsigned ahead : {0u, 5u}) {
-		Prepared told = prepared_on(device, source, ahead), other = prepared_on(device, source, 0);
-		EXPECT_GT(told.account.completed, 10u);
-		EXPECT_EQ(told.phase.answers.size(), told.account.completed);
-		const auto again = recalled(source, told.phase, 5 - ahead);
-		EXPECT_EQ(measured_on(*other.device, *again), measured_on(*told.device, *told.source)) << "ahead " << ahead;
+		Prepared ahead_of = prepared_on(device, source, ahead), other = prepared_on(device, source, 0);
+		EXPECT_GT(ahead_of.account.completed, 10u);
+		EXPECT_EQ(ahead_of.phase.answers.size(), ahead_of.account.completed);
+		const auto again = recalled(source, ahead_of.phase, 5 - ahead);
+		EXPECT_EQ(measured_on(*other.device, *again), measured_on(*ahead_of.device, *ahead_of.source)) << "ahead " << ahead;
 	}
 }
 

@@ -227,7 +227,7 @@ TEST(Tailor, WhatTheWorkloadWaitsForLeaves)
 	EXPECT_EQ(b.next(), "3+3");
 }
 
-TEST(Tailor, AFailureIsToldToEachWriteThatHasAPartInIt)
+TEST(Tailor, AFailureIsReportedToEachWriteThatHasAPartInIt)
 {
 	Bench b(rules_of(8), {write_of(0, 3), write_of(3, 7), write_of(10, 6)});
 	EXPECT_EQ(b.next(), "0+8");

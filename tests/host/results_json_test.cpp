@@ -80,7 +80,7 @@ TEST(ResultJson, FiguresOfASpanAreADifference)
 	EXPECT_EQ(span.locks[0].index, 7u);
 	EXPECT_EQ(span.locks[0].acquisitions, 4u);
 	EXPECT_EQ(span.locks[0].wait_ns, 10u);
-	EXPECT_EQ(span.locks[0].wait_max_ns, 60u) << "cannot be told apart";
+	EXPECT_EQ(span.locks[0].wait_max_ns, 60u) << "cannot be distinguished";
 	EXPECT_EQ(span.namespaces[0].ftl.host_read_sectors, 2u) << "attached meanwhile";
 	EXPECT_EQ(span.namespaces[1].ftl.host_read_sectors, 1u);
 	span.attached = true;

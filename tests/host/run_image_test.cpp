@@ -165,16 +165,16 @@ TEST(RunPresets, EachTakesAllThreadsAndDepthsOrSaysHowMany)
 				continue;
 			SCOPED_TRACE(words);
 			const std::string fits = words.substr(words.find("that fit:"));
-			const std::vector<unsigned> told = numbers_of(fits);
-			ASSERT_TRUE(told.size() == 2 || told.size() == 4);
-			if (told.size() == 4) {
-				EXPECT_EQ(refusal_of(told[0], told[1], config), "");
-				EXPECT_NE(refusal_of(told[0] + 1, told[1], config), "");
-				EXPECT_EQ(told[1], d);
+			const std::vector<unsigned> named = numbers_of(fits);
+			ASSERT_TRUE(named.size() == 2 || named.size() == 4);
+			if (named.size() == 4) {
+				EXPECT_EQ(refusal_of(named[0], named[1], config), "");
+				EXPECT_NE(refusal_of(named[0] + 1, named[1], config), "");
+				EXPECT_EQ(named[1], d);
 			}
-			EXPECT_EQ(refusal_of(t, told.back(), config), "");
-			EXPECT_NE(refusal_of(t, told.back() + 1, config), "");
-			EXPECT_EQ(told[told.size() - 2], t);
+			EXPECT_EQ(refusal_of(t, named.back(), config), "");
+			EXPECT_NE(refusal_of(t, named.back() + 1, config), "");
+			EXPECT_EQ(named[named.size() - 2], t);
 		}
 	}
 }

@@ -164,15 +164,15 @@ TEST(Link, APeerThatReadsNothingIsSilent)
 	while (::send(deaf.host_fd, words.data(), words.size(), MSG_DONTWAIT) > 0)
 		;
 	link.set_silence_limit(150ms);
-	std::string told;
+	std::string error;
 	std::thread asker([&] {
-		told = error_of([&] { link.read32(0); });
+		error = error_of([&] { link.read32(0); });
 		over = true;
 	});
 	EXPECT_TRUE(session_test::within(5s, [&] { return over.load(); }));
 	over = true; // and hangs up
 	asker.join();
-	EXPECT_NE(told.find("silent for 150 ms"), std::string::npos) << told;
+	EXPECT_NE(error.find("silent for 150 ms"), std::string::npos) << error;
 }
 
 TEST(Link, CtrlCEndsAWait)

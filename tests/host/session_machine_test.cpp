@@ -246,7 +246,7 @@ TEST_P(MachineTest, AnAttachedDriverHearsOfTheDeath)
 }
 
 // No child of ours, so no signal tells of it, and it would answer a look at its process: only the missing beat shows.
-TEST_P(MachineTest, AStoppedMachineIsToldWhenSomebodyWaits)
+TEST_P(MachineTest, AStoppedMachineIsReportedWhenSomebodyWaits)
 {
 	auto machine = hz::Machine::launch(options());
 	hz::Controller controller(*machine);
@@ -290,7 +290,7 @@ void make_it_spin(const fs::path &socket, const hz::MachineOptions &options, con
 }
 
 /* The firmware hangs: its host interface spins for good, QEMU burns CPU, nothing else is wrong. */
-TEST_P(MachineTest, AFirmwareThatSpinsIsTold)
+TEST_P(MachineTest, AFirmwareThatSpinsIsReported)
 {
 	const fs::path program = base / "qemu-with-stub", stub = base / "stub";
 	const char *usual = getenv("HARTZONE_QEMU");
@@ -329,7 +329,7 @@ TEST_P(MachineTest, QemuHasItsSettings)
 }
 
 /* The plugin finds a race, and then the firmware fails: both are reported, the failure first. */
-TEST_P(MachineTest, RacesFoundBeforeAFailureAreTold)
+TEST_P(MachineTest, RacesFoundBeforeAFailureAreReported)
 {
 	const fs::path program = base / "qemu-with-race";
 	const char *usual = getenv("HARTZONE_QEMU");
@@ -347,7 +347,7 @@ TEST_P(MachineTest, RacesFoundBeforeAFailureAreTold)
 	fs::remove(program);
 }
 
-TEST_P(MachineTest, AStoppedMachineIsToldOnTheRegisterLink)
+TEST_P(MachineTest, AStoppedMachineIsReportedOnTheRegisterLink)
 {
 	auto machine = hz::Machine::launch(options());
 	hz::Controller controller(*machine);
@@ -495,7 +495,7 @@ TEST_P(MachineTest, SignalsLeaveNothingBehind)
 	}
 }
 
-TEST_P(MachineTest, BootFailuresAreTold)
+TEST_P(MachineTest, BootFailuresAreReported)
 {
 	auto o = options();
 	o.nand_image = base / "image";

@@ -60,7 +60,7 @@ TEST(Process, ReportsExitCodesAndSignals)
 	EXPECT_THROW(hz::Process::start({"hz-no-such-program"}, "/dev/null"), hz::Error);
 }
 
-TEST_F(RunBase, AProgramThatCannotBeStartedIsToldAtOnce)
+TEST_F(RunBase, AProgramThatCannotBeStartedIsReportedAtOnce)
 {
 	std::ofstream(base / "no-program") << "what is this";
 	std::ofstream(base / "plain") << "#!/bin/sh\n";
@@ -79,7 +79,7 @@ TEST_F(RunBase, AProgramThatCannotBeStartedIsToldAtOnce)
 }
 
 // A relative name is the caller's, also for a child that runs in another folder.
-TEST_F(RunBase, ChildrenRunWhereTheyAreToldAndMayOpenFiles)
+TEST_F(RunBase, ChildrenRunWhereTheyAreSentAndMayOpenFiles)
 {
 	const fs::path here = fs::current_path();
 	fs::current_path(base);
@@ -121,12 +121,12 @@ TEST_F(RunBase, ChildrenGetTheCallersEnvironmentButForTheirSettings)
 
 TEST(QemuCommand, WhatTheUserTellsGlibcComesLast)
 {
-	const auto told = [] { return hz::QemuCommand::settings().at(0); };
+	const auto setting = [] { return hz::QemuCommand::settings().at(0); };
 	unsetenv("GLIBC_TUNABLES");
-	const std::string own = told();
+	const std::string own = setting();
 	EXPECT_TRUE(own.starts_with("GLIBC_TUNABLES=glibc.malloc.")) << own;
 	setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0", 1);
-	EXPECT_EQ(told(), own + ":glibc.malloc.hugetlb=0");
+	EXPECT_EQ(setting(), own + ":glibc.malloc.hugetlb=0");
 	unsetenv("GLIBC_TUNABLES");
 }
 
@@ -247,7 +247,7 @@ TEST_F(RunBase, AnyFolderMayBeTheBase)
 	EXPECT_TRUE(relative.path().is_absolute() && fs::exists(relative.path() / "lock")) << relative.path();
 }
 
-TEST_F(RunBase, AWrongBaseIsToldWithItsRemedy)
+TEST_F(RunBase, AWrongBaseIsReportedWithItsRemedy)
 {
 	std::ofstream(base / "file") << "";
 	setenv("HARTZONE_RUN_BASE", "", 1);
@@ -259,7 +259,7 @@ TEST_F(RunBase, AWrongBaseIsToldWithItsRemedy)
 	}
 }
 
-TEST_F(RunBase, ABaseThatMayNotBeWrittenIsTold)
+TEST_F(RunBase, ABaseThatMayNotBeWrittenIsReported)
 {
 	fs::permissions(base, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
 	int ends[2];

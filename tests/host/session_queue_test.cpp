@@ -462,7 +462,7 @@ TEST(QueuePair, ReportsMustFitItsBuffers)
 	pair->submit(*pair->acquire(), hz::QueuePair::zone_report(0, 4096), 0);
 }
 
-TEST(QueuePair, ACompletionOfNothingIsTold)
+TEST(QueuePair, ACompletionOfNothingIsReported)
 {
 	for (const uint16_t cid : {1, 3, 4, 1000}) {
 		Bench bench(true);

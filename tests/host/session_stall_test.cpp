@@ -27,13 +27,13 @@ public:
 			load_.wants_cpu = wants_cpu;
 			heartbeat_ += beats;
 			if (std::string words = watch_.look(now_, heartbeat_, awaited, load_); !words.empty()) {
-				told_after_ = passed + step;
+				reported_after_ = passed + step;
 				return words;
 			}
 		}
 		return "";
 	}
-	milliseconds told_after() const { return told_after_; }
+	milliseconds reported_after() const { return reported_after_; }
 	void boots() { heartbeat_ = 0; }
 	void pause(milliseconds time) { now_ += time; }
 
@@ -43,7 +43,7 @@ private:
 	hz::StallWatch::Clock::time_point now_ = hz::StallWatch::Clock::now();
 	uint32_t heartbeat_ = 17;
 	hz::ProcessLoad load_;
-	milliseconds told_after_{0};
+	milliseconds reported_after_{0};
 };
 
 TEST(TimeGiven, IsSleepAndComputingButNotTheWaitForACpu)
@@ -63,22 +63,22 @@ TEST(TimeGiven, IsSleepAndComputingButNotTheWaitForACpu)
 	EXPECT_EQ(passed_in(10s, 0ms, false), 50s) << "who looks had no CPU either";
 }
 
-TEST(StallWatch, SleepWithoutABeatIsToldAfterFiveSeconds)
+TEST(StallWatch, SleepWithoutABeatIsReportedAfterFiveSeconds)
 {
 	Guest guest;
 	EXPECT_EQ(guest.look(60s, 0.5, true, true), "");
 	EXPECT_NE(guest.look(60s, 0, false, false).find("asleep"), std::string::npos);
-	EXPECT_GE(guest.told_after(), 5s);
-	EXPECT_LE(guest.told_after(), 6s);
+	EXPECT_GE(guest.reported_after(), 5s);
+	EXPECT_LE(guest.reported_after(), 6s);
 }
 
-TEST(StallWatch, CpuTimeWithoutABeatIsTold)
+TEST(StallWatch, CpuTimeWithoutABeatIsReported)
 {
 	Guest guest;
 	EXPECT_EQ(guest.look(1s, 1, true, true), "");
 	EXPECT_NE(guest.look(60s, 2, true, false).find("20 s of QEMU's CPU time"), std::string::npos);
-	EXPECT_GE(guest.told_after(), 10s);
-	EXPECT_LE(guest.told_after(), 11s);
+	EXPECT_GE(guest.reported_after(), 10s);
+	EXPECT_LE(guest.reported_after(), 11s);
 }
 
 TEST(StallWatch, ALoadedHostIsNoDeath)

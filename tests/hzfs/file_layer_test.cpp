@@ -186,7 +186,7 @@ TEST_F(Layer, AZoneThatBecomesReadOnlyLosesNothing)
 	}
 }
 
-TEST_F(Layer, DamageIsTold)
+TEST_F(Layer, DamageIsReported)
 {
 	put("a", some_bytes(600 * block_bytes, 1));
 	layer->sync_all();
@@ -222,7 +222,7 @@ TEST_F(Layer, DamageIsTold)
 	EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(Layer, LostDurableDataAreTold)
+TEST_F(Layer, LostDurableDataAreReported)
 {
 	put("a", some_bytes(9000, 1));
 	layer = nullptr;

@@ -137,7 +137,7 @@ TEST(Arena, KeepsBooksOfWhoHasWhat)
 	EXPECT_EQ(bytes_of(books, "ftl", "map", ARENA_TABLE), 32u);
 	EXPECT_EQ(bytes_of(books, "ftl", "buffers", ARENA_DATA), 768u);
 	EXPECT_EQ(bytes_of(books, "ftl", "statistics", ARENA_MODEL), 64u);
-	EXPECT_EQ(bytes_of(books, "ftl", "scan", ARENA_LOAN), 128u) << "what mount needed is told though it has been given back";
+	EXPECT_EQ(bytes_of(books, "ftl", "scan", ARENA_LOAN), 128u) << "what mount needed is shown though it has been given back";
 	EXPECT_EQ(books.count, 7u) << "one line for what has the same owner, name and use";
 }
 

@@ -16,14 +16,14 @@ struct Machine {
 	uint64_t period_ns;
 	unsigned left;
 	lt_thread to;
-	lt_event told;
+	lt_event posted;
 	std::vector<uint64_t> ran, heard;
 	unsigned thawed;
 };
 
 Machine *of_event;
 
-void on_told(lt_event *) { of_event->heard.push_back(clock_now_ns()); }
+void on_reported(lt_event *) { of_event->heard.push_back(clock_now_ns()); }
 
 void run_machine(lt_engine *engine, uint64_t now_ns)
 {
@@ -32,12 +32,12 @@ void run_machine(lt_engine *engine, uint64_t now_ns)
 	m->thawed += lt_host_frozen != 1;
 	m->ran.push_back(now_ns);
 	engine->due_ns = --m->left ? engine->due_ns + m->period_ns : LT_FOREVER;
-	lt_post(&m->to, &m->told, on_told);
+	lt_post(&m->to, &m->posted, on_reported);
 }
 
 Machine machine(uint64_t due_ns, uint64_t period_ns, unsigned times, unsigned to)
 {
-	return {{nullptr, due_ns, run_machine}, period_ns, times, {"told", to}, {}, {}, {}, 0};
+	return {{nullptr, due_ns, run_machine}, period_ns, times, {"posted", to}, {}, {}, {}, 0};
 }
 
 TEST(Engine, RunsWhenDueWithTheClockFrozen)
@@ -95,7 +95,7 @@ TEST(Engine, WakesARealThread)
 	Machine m = machine(clock_now_ns() + 2000000, 1, 1, 0);
 	m.engine.run = [](lt_engine *engine, uint64_t) {
 		engine->due_ns = LT_FOREVER;
-		lt_post(&reinterpret_cast<Machine *>(engine)->to, &reinterpret_cast<Machine *>(engine)->told, [](lt_event *) {
+		lt_post(&reinterpret_cast<Machine *>(engine)->to, &reinterpret_cast<Machine *>(engine)->posted, [](lt_event *) {
 			heard = true;
 			lt_harts_stop();
 		});

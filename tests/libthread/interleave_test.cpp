@@ -211,7 +211,7 @@ TEST(Interleave, TheCombiningLockRunsTheSectionsOfOthers)
 	EXPECT_GT(by_others, 1000u);
 }
 
-// Two words that a writer changes one after the other: who looked at them in between is told so, and some are.
+// Two words that a writer changes one after the other: who looks at them in between notices, and some do.
 TEST(Interleave, TheSequenceLockTellsATornLook)
 {
 	unsigned whole = 0, in_vain = 0;

@@ -68,7 +68,7 @@ TEST(Image, OneDamagedCopyIsRepaired)
 		uint64_t offset, bytes;
 		const char *name;
 	};
-	const uint64_t table = 8 * sizeof(hz_nand_block), told = offsetof(hz_nand_block, read_count); // unrelated to any repair
+	const uint64_t table = 8 * sizeof(hz_nand_block), first = offsetof(hz_nand_block, read_count); // unrelated to any repair
 	const Part parts[] = {{0, sizeof(hz_nand_header), "header"},
 			      {layout.header_copy_offset, sizeof(hz_nand_header), "header copy"},
 			      {HZ_NAND_CONFIG_OFFSET, 64, "config"},
@@ -89,7 +89,7 @@ TEST(Image, OneDamagedCopyIsRepaired)
 			expect_whole(r, part.name);
 			for (const uint64_t offset : {layout.blocks_offset, layout.blocks_copy_offset})
 				for (uint64_t b = 0; b < table; b += sizeof(hz_nand_block))
-					EXPECT_EQ(std::memcmp(byte_at(*image, offset + b), &before[offset + b], told), 0)
+					EXPECT_EQ(std::memcmp(byte_at(*image, offset + b), &before[offset + b], first), 0)
 						<< part.name << ": the entry of block " << b / sizeof(hz_nand_block)
 						<< " is there twice again";
 			for (const uint64_t offset : {uint64_t(0), layout.header_copy_offset})
@@ -141,7 +141,7 @@ TEST(Image, NoRecordOfTheControllerIsANewOne)
 	EXPECT_EQ(lt_load(&r.media.repaired), 0u);
 }
 
-TEST(Image, BothHeadersLostIsToldAndNeverFormatted)
+TEST(Image, BothHeadersLostIsReportedAndNeverFormatted)
 {
 	const hz_device_config cfg = rig::small_config();
 	const hz_nand_layout layout = layout_of(cfg);
@@ -159,7 +159,7 @@ TEST(Image, BothHeadersLostIsToldAndNeverFormatted)
 }
 
 // Both copies of an entry, or entries that no media would have written though their checksums are right.
-TEST(Image, ABlockTableThatCannotBeIsTold)
+TEST(Image, ABlockTableThatCannotBeIsReported)
 {
 	const hz_device_config cfg = rig::small_config();
 	struct Case {
@@ -196,7 +196,7 @@ TEST(Image, ABlockTableThatCannotBeIsTold)
 	}
 }
 
-TEST(Image, AnotherFormatVersionIsTold)
+TEST(Image, AnotherFormatVersionIsReported)
 {
 	const hz_device_config cfg = rig::small_config();
 	auto image = std::make_shared<rig::Image>(hz_nand_image_bytes(&cfg));
@@ -211,7 +211,7 @@ TEST(Image, AnotherFormatVersionIsTold)
 }
 
 // What lies where depends on these too: an image that was written otherwise is refused, and not taken for an empty one.
-TEST(Image, AnotherLayoutOfTheFirmwareIsTold)
+TEST(Image, AnotherLayoutOfTheFirmwareIsReported)
 {
 	hz_device_config base = rig::small_config();
 	base.zones = 4;

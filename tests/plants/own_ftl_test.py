@@ -75,7 +75,7 @@ def changed(pattern, text):
 
 
 class Source(unittest.TestCase):
-    def test_it_is_as_short_as_told(self):
+    def test_it_is_as_short_as_promised(self):
         lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in EXAMPLE.glob("ftl/*"))
         self.assertLessEqual(lines, MOST_LINES)
 

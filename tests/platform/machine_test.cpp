@@ -59,7 +59,7 @@ TEST(Machine, RefusesABoardWithoutWhatItNeeds)
 	const std::string clock("\0\x98\x96\x80", 4), giga("\x3b\x9a\xca\0", 4), more("\x3b\x9a\xca\1", 4), none(4, 0);
 	const struct {
 		std::vector<std::pair<std::string, std::string>> changes;
-		const char *told;
+		const char *error_part;
 	} boards[] = {
 		{{{"ns16550a", "ns16550x"}}, "no UART"},
 		{{{"sifive,test1", "sifive,testx"}, {"sifive,test0", "sifive,testx"}}, "no test finisher"},
@@ -72,8 +72,8 @@ TEST(Machine, RefusesABoardWithoutWhatItNeeds)
 	for (const auto &board : boards) {
 		machine m;
 		const char *error = read(changed(virt_board(2).blob(), board.changes), &m);
-		ASSERT_NE(error, nullptr) << board.told;
-		EXPECT_NE(std::string(error).find(board.told), std::string::npos) << error;
+		ASSERT_NE(error, nullptr) << board.error_part;
+		EXPECT_NE(std::string(error).find(board.error_part), std::string::npos) << error;
 	}
 	EXPECT_NE(refusal(virt_board(0)).find("hart ids"), std::string::npos);
 	for (const auto &usable :

@@ -115,11 +115,11 @@ TEST_F(Stream, ClosingTellsThePeerIfThereIsOne)
 	EXPECT_EQ(recv(&got), 0);
 	EXPECT_EQ(send("x"), -1);
 	vsock_stream_close(s.get());
-	EXPECT_FALSE(next()) << "it has been told";
+	EXPECT_FALSE(next()) << "it has been reported";
 	connect(4);
 }
 
-TEST_F(Stream, CreditIsToldWhenHalfABufferWasReadSinceItWasLastTold)
+TEST_F(Stream, CreditIsReportedWhenHalfABufferWasReadSinceItWasLastReported)
 {
 	const std::string half(VSOCK_BUFFER_BYTES / 2, 'x');
 	connect(0);
@@ -132,7 +132,7 @@ TEST_F(Stream, CreditIsToldWhenHalfABufferWasReadSinceItWasLastTold)
 		ASSERT_TRUE(p);
 		EXPECT_EQ(p->h.op, VSOCK_OP_CREDIT_UPDATE);
 		EXPECT_EQ(p->h.fwd_cnt, (i + 1) * half.size());
-		EXPECT_FALSE(next()) << "told once";
+		EXPECT_FALSE(next()) << "reported once";
 	}
 	give(VSOCK_OP_RW, half);
 	EXPECT_EQ(recv(&got, half.size() - 1), int(half.size()) - 1);
@@ -150,11 +150,11 @@ TEST_F(Stream, ClosingLeavesWaitingAnswersAlone)
 		give(VSOCK_OP_REQUEST, "", 100 + i);
 	ASSERT_FALSE(vsock_stream_can_take(s.get()));
 	vsock_stream_close(s.get());
-	std::set<uint32_t> told;
+	std::set<uint32_t> ports;
 	while (auto p = next())
-		told.insert(p->h.dst_port);
-	EXPECT_EQ(told.size(), size_t(VSOCK_RESETS));
-	EXPECT_EQ(told.count(0), 0u);
+		ports.insert(p->h.dst_port);
+	EXPECT_EQ(ports.size(), size_t(VSOCK_RESETS));
+	EXPECT_EQ(ports.count(0), 0u);
 }
 
 TEST_F(Stream, OtherPortsTypesAndSecondPeersAreReset)
@@ -194,7 +194,7 @@ TEST_F(Stream, RstIsNeverAnsweredWithRst)
 	EXPECT_FALSE(next());
 }
 
-TEST_F(Stream, PeerCloseIsToldOnceAfterItsBytes)
+TEST_F(Stream, PeerCloseIsReportedOnceAfterItsBytes)
 {
 	connect();
 	give(VSOCK_OP_RW, "last words");
@@ -300,7 +300,7 @@ TEST_F(Stream, RandomTrafficArrivesWholeWithinCredit)
 	const uint64_t seed = 99;
 	std::mt19937_64 random(seed);
 	connect(5, 1000);
-	uint32_t peer_alloc = 1000, peer_fwd = 0, arrived = 0, sent = 0, told_fwd = 0;
+	uint32_t peer_alloc = 1000, peer_fwd = 0, arrived = 0, sent = 0, reported_fwd = 0;
 	uint64_t out_at = 0, in_at = 0;
 	// The bytes of the endless pattern from `at` on.
 	auto pattern = [](uint64_t at, uint64_t count) {
@@ -317,7 +317,7 @@ TEST_F(Stream, RandomTrafficArrivesWholeWithinCredit)
 			out_at += static_cast<uint64_t>(std::max(0, send(data)));
 			break;
 		case 1: // peer sends within our credit
-			data = pattern(sent, std::min<uint64_t>(random() % 4096, VSOCK_BUFFER_BYTES - (sent - told_fwd)));
+			data = pattern(sent, std::min<uint64_t>(random() % 4096, VSOCK_BUFFER_BYTES - (sent - reported_fwd)));
 			sent += static_cast<uint32_t>(data.size());
 			if (!data.empty())
 				give(VSOCK_OP_RW, data, 5, 0, peer_fwd, peer_alloc);
@@ -331,7 +331,7 @@ TEST_F(Stream, RandomTrafficArrivesWholeWithinCredit)
 			break;
 		case 3: // packets go out
 			for (auto p = next(VSOCK_HEADER_BYTES + 1 + random() % 4096); p; p = next()) {
-				told_fwd = p->h.fwd_cnt;
+				reported_fwd = p->h.fwd_cnt;
 				ASSERT_EQ(p->data, pattern(arrived, p->data.size())) << "seed " << seed << " turn " << turn;
 				arrived += static_cast<uint32_t>(p->data.size());
 				ASSERT_LE(arrived - peer_fwd, peer_alloc) << "beyond credit, seed " << seed << " turn " << turn;

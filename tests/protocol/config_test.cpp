@@ -433,7 +433,7 @@ TEST(Config, SomeDeviceHasEveryLimit)
 
 /* The largest capacity is stated in bytes: limited by its addresses, and by the machine's room for
  * its image. */
-TEST(Config, TheLargestDeviceIsToldInBytes)
+TEST(Config, TheLargestDeviceIsReportedInBytes)
 {
 	char text[512];
 	hz_device_config cfg = legal_config();

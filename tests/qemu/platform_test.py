@@ -52,7 +52,7 @@ class Boot(unittest.TestCase):
     def test_harts_64(self):
         self.check(64)
 
-    def test_regions_are_told_apart_in_either_order(self):
+    def test_regions_are_kept_apart_in_either_order(self):
         for nand_first in (False, True):
             text = self.check(2, nand_first=nand_first)
             self.assertIn("shared memory 16384 KiB, NAND image 65536 KiB", text)

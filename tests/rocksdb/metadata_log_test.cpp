@@ -145,7 +145,7 @@ TEST_F(MetadataLogTest, RecordsInAWrongPlaceAreRefused)
 	EXPECT_NE(refusal().find("the log begins with record"), std::string::npos) << refusal();
 }
 
-TEST_F(MetadataLogTest, AnEmptyOrForeignDeviceIsTold)
+TEST_F(MetadataLogTest, AnEmptyOrForeignDeviceIsReported)
 {
 	device = MemoryDevice({.zones = 5, .capacity = log_capacity, .max_active = 2});
 	EXPECT_NE(refusal().find("holds no files"), std::string::npos) << refusal();

@@ -302,7 +302,7 @@ TEST(StoreTest, DurableDataAndOthersLieApart)
 			EXPECT_NE(a.zone, b.zone);
 }
 
-TEST(StoreTest, LostDurableDataAreTold)
+TEST(StoreTest, LostDurableDataAreReported)
 {
 	MemoryDevice device(small_shape);
 	Store::format(device);

@@ -100,7 +100,7 @@ TEST_F(VfsTest, TemporaryFilesLeaveNothing)
 	EXPECT_LE(host->layer.names().size(), 1u);
 }
 
-TEST_F(VfsTest, AFullDeviceIsTold)
+TEST_F(VfsTest, AFullDeviceIsReported)
 {
 	Connection db(host->vfs, "a");
 	db.run("CREATE TABLE t(v)");

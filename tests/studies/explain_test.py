@@ -88,10 +88,10 @@ class KnownSystems(unittest.TestCase):
         for change in (1, 5, 10, 30):
             code, found = explained(change=change)
             self.assertEqual((code, found.broken()), (0, []))
-            told = found.column("throughput")
+            intervals = found.column("throughput")
             for name, weight in (("reads", 0.5), ("channel transfers", 0.2), ("link to the device", 0.05), ("think time", 0.05), ("turnaround", 0.05),
                                  ("instructions", 0.1), ("lines of other harts", 0.05)):
-                self.assertAlmostEqual(told[name].mean, -weight, places=6, msg=f"{name}, {change} %")
+                self.assertAlmostEqual(intervals[name].mean, -weight, places=6, msg=f"{name}, {change} %")
             self.assertAlmostEqual(found.sums()["throughput"].mean, -1, places=9)
             for what in ("mean", "p99"):
                 self.assertAlmostEqual(found.sums()[what].mean, 1, places=9)
@@ -155,7 +155,7 @@ class Proof(unittest.TestCase):
     def test_one_seed_proves_nothing(self):
         self.assertEqual(elasticity.limits({"a": Interval([-0.9]), "b": Interval([-0.1])}), ([], None))
 
-    def test_the_limit_is_one_of_those_that_cannot_be_told_apart(self):
+    def test_the_limit_is_one_of_those_that_cannot_be_kept_apart(self):
         found = {"a": Interval([-0.50, -0.40, -0.46]), "b": Interval([-0.42, -0.46, -0.41]), "c": Interval([-0.10, -0.11, -0.10])}
         self.assertEqual(elasticity.limits(found), (["a", "b"], "c"))
         self.assertIn("one of a and b", elasticity.sentence(found))
@@ -253,6 +253,8 @@ class Files(unittest.TestCase):
                                   (b"a: \xff\n", "FILE: this is no text in UTF-8: "), (b"\0", "FILE: this is no text in UTF-8: "),
                                   (b"a: [b\n", "FILE:2: "), (b"a: 1\n---\nb: 2\n", "FILE:2: "), (b"? [a]\n: b\n", "FILE:1: "),
                                   (b"clock: {mhz: 1,\n  mhz: 2}\n", "FILE:2: 'mhz' is given twice"),
+                                  (b"a: 1\nb: !!int abc\n", "FILE:2: 'abc' is no int"), (b"a: !!bool maybe\n", "FILE:1: 'maybe' is no bool"),
+                                  (b"a: !!timestamp x\n", "FILE:1: 'x' is no timestamp"), (b"a: !!float 1x\n", "FILE:1: '1x' is no float"),
                                   (b"memory: 5\n", "FILE: memory: expected 'key: value' lines below it"),
                                   (b"trace: here\n", "FILE: trace: expected 'key: value' lines below it")):
             with self.subTest(content):

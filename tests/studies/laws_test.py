@@ -97,10 +97,10 @@ class Conclusions(unittest.TestCase):
         speed = {("mcs", "global"): 1.0, ("mcs", "fine"): 2.0, ("tas", "global"): 0.5, ("tas", "fine"): 2.0}
         measured = {(kind, granularity, n, "rocket", "pipeline"): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
                     for (kind, granularity), faster in speed.items() for n in (1, 2)}
-        told = scaling.conclusions(measured, [1, 2])
+        lines = scaling.conclusions(measured, [1, 2])
         for line in ("Granularities of mcs at 2 workers, costs rocket: fine > global.", "Kinds (granularity global) at 2 workers, costs rocket: mcs > tas.",
                      "Kinds (granularity fine) at 2 workers, costs rocket: mcs = tas."):
-            self.assertIn(line, told)
+            self.assertIn(line, lines)
 
     def test_a_load_that_grows_and_one_that_is_fixed_are_lines_of_their_own(self):
         measured = {("mcs", "device", n, "rocket", "pipeline", load): point([kiops * n ** power, kiops * n ** power + 0.1])
@@ -116,32 +116,32 @@ class Conclusions(unittest.TestCase):
         speed = {("mcs", "pipeline"): 1.0, ("mcs", "completion"): 2.0, ("tas", "pipeline"): 1.0, ("tas", "completion"): 1.0}
         measured = {(kind, "device", n, "rocket", architecture): point([n * 10.0 * faster, n * 10.0 * faster + 0.1])
                     for (kind, architecture), faster in speed.items() for n in (1, 2)}
-        told = scaling.conclusions(measured, [1, 2])
+        lines = scaling.conclusions(measured, [1, 2])
         for line in ("Architectures of mcs at 2 workers, costs rocket: completion > pipeline.",
                      "Architectures of tas at 2 workers, costs rocket: completion = pipeline.", "Kinds at 2 workers, costs rocket: mcs = tas.",
                      "Kinds (completion) at 2 workers, costs rocket: mcs > tas."):
-            self.assertIn(line, told)
-        self.assertTrue(any(line.startswith("mcs completion, costs rocket: 2 workers reach 2.00 times") for line in told))
+            self.assertIn(line, lines)
+        self.assertTrue(any(line.startswith("mcs completion, costs rocket: 2 workers reach 2.00 times") for line in lines))
 
-    def test_a_line_that_falls_is_told_unless_seeds_explain_it(self):
-        def told(last):
+    def test_a_line_that_falls_is_reported_unless_seeds_explain_it(self):
+        def words(last):
             line = {("mcs", "global", n, "rocket", "pipeline"): p for n, p in ((1, point([10.0])), (4, point([30.0, 32.0])), (8, point(last)))}
             return scaling.conclusions(line, [1])[0]
-        self.assertIn("mcs global, costs rocket: 8 workers reach 2.00 times the throughput of 1.", told([20.0, 20.0]))
-        self.assertIn("Throughput falls beyond 4 workers, by 9 to 62 %.", told([20.0, 20.0]))
-        self.assertNotIn("falls", told([20.0, 26.0]), "two seeds that lose 33 and 19 % prove nothing")
-        self.assertNotIn("falls", told([20.0]), "nor does one")
-        self.assertNotIn("falls", told([29.0, 32.0]))
-        self.assertNotIn("falls", told([33.0, 34.0]))
+        self.assertIn("mcs global, costs rocket: 8 workers reach 2.00 times the throughput of 1.", words([20.0, 20.0]))
+        self.assertIn("Throughput falls beyond 4 workers, by 9 to 62 %.", words([20.0, 20.0]))
+        self.assertNotIn("falls", words([20.0, 26.0]), "two seeds that lose 33 and 19 % prove nothing")
+        self.assertNotIn("falls", words([20.0]), "nor does one")
+        self.assertNotIn("falls", words([29.0, 32.0]))
+        self.assertNotIn("falls", words([33.0, 34.0]))
 
     def test_one_lock_for_all_is_one_however_many_count_its_parts(self):
         self.assertEqual(scaling.locks({"instances": {"global": 1, "zone": 1, "l2p": 1}}), 1)
         self.assertEqual(scaling.locks({"instances": {"zone": 20, "l2p": 1}}), 21)
 
     def test_one_seed_ranks_nothing(self):
-        told = scaling.conclusions(self.measured({"rocket": 5.0}), [1])
-        self.assertFalse(any(">" in line for line in told))
-        self.assertIn("One seed has no intervals", told[-1])
+        lines = scaling.conclusions(self.measured({"rocket": 5.0}), [1])
+        self.assertFalse(any(">" in line for line in lines))
+        self.assertIn("One seed has no intervals", lines[-1])
 
 
 class Busy(unittest.TestCase):

@@ -488,7 +488,7 @@ class Sweep(unittest.TestCase):
         run = study("lock-scaling", str(self.out), "--workers", "1,2", "--locks", "ticket,mcs", *arguments)
         return run, json.loads((self.out / "study.json").read_text())
 
-    def test_a_failed_point_is_told_and_the_others_are_kept(self):
+    def test_a_failed_point_is_reported_and_the_others_are_kept(self):
         run, found = self.run_study()
         self.assertEqual(run.returncode, 1)
         self.assertEqual([p["name"] for p in found["points"]], ["ticket, 1 workers", "ticket, 2 workers", "mcs, 1 workers"])

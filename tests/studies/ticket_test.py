@@ -189,12 +189,12 @@ class Predictions(unittest.TestCase):
         two = [(1, point(1.0, run(1, ALONE))), (8, point(3.0, run(8, ALONE), zone=0.2))]
         self.assertAlmostEqual(predicted.model(two)["points"][1]["model"], speedup(8, 750, 500, Handover(160, 40), (0.75, 0.25)), places=12)
 
-    def test_what_locks_take_is_told_without_a_verdict(self):
+    def test_what_locks_take_is_reported_without_a_verdict(self):
         for share in (0.08, 0.2):
-            told = predicted.sentence("mcs", predicted.model(self.line(zone=share)))
-            self.assertIn(f"locks of class zone take {100 * share:.1f} % of the workers' time with 4 workers; by the model", told)
-            self.assertIn("measured 1.50, and 1.69 times the acquisitions.", told)
-            self.assertNotIn("matters", told)
+            sentence = predicted.sentence("mcs", predicted.model(self.line(zone=share)))
+            self.assertIn(f"locks of class zone take {100 * share:.1f} % of the workers' time with 4 workers; by the model", sentence)
+            self.assertIn("measured 1.50, and 1.69 times the acquisitions.", sentence)
+            self.assertNotIn("matters", sentence)
 
     def test_what_the_model_cannot_say_has_a_reason(self):
         (_, one), (_, four) = self.line()

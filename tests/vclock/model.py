@@ -17,7 +17,7 @@ COSTS = {
     "rocket": dict(insn=1, local=3, remote=69, far=69, memory=41, clean=41, busy="access", occupancy=20, wake=0, pause=0, pause_multiple=32, ipi=100,
                    data="ordered", dispatch=8, arbiter="turns", load=1, mul=7, div=4, div_bit=1, loop_exit=6, csr=2, cache_bytes=16384, cache_ways=4),
 }
-# What a set of costs need not name: classes of instructions that cost no more than others, data as it is told to the plugin, reads of a line that merge, harts of a cluster,
+# What a set of costs need not name: classes of instructions that cost no more than others, data as the plugin gets it, reads of a line that merge, harts of a cluster,
 # caches, where memory lies in them, entries of a store buffer.
 CLASSES = ("load", "store", "mul", "div", "branch", "csr")
 USUAL = dict(data="free", reads="queue", busy="occupancy", lr="read", clean=0, dispatch=0, arbiter="arrival", loop_exit=0, pause_multiple=0, div_bit=0, l2=20, l2_bytes=0, l2_ways=8,

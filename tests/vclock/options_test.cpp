@@ -22,13 +22,13 @@ struct Parsed {
 			argv.push_back(word.data());
 		char text[400] = "";
 		good = vc_options_parse(&options, static_cast<int>(argv.size()), argv.data(), text, sizeof(text));
-		told = text;
+		error = text;
 	}
 	std::vector<std::string> words;
 	std::vector<char *> argv;
 	vc_options options{};
 	bool good;
-	std::string told;
+	std::string error;
 };
 
 uint64_t number(const void *field, size_t bytes)
@@ -86,7 +86,7 @@ TEST(Options, NumbersHaveARange)
 	for (const Number &n : numbers) {
 		for (uint64_t value : {n.low, n.low + 1, n.high - 1, n.high}) {
 			const Parsed p({"preset=free", word(n.name, value)});
-			ASSERT_TRUE(p.good) << p.told;
+			ASSERT_TRUE(p.good) << p.error;
 			EXPECT_EQ(n.value(p.options), value) << n.name;
 		}
 		std::vector<std::string> wrong{std::string(n.name) + "=", std::string(n.name) + "=-1", word(n.name, n.low) + "x",
@@ -98,7 +98,7 @@ TEST(Options, NumbersHaveARange)
 		for (const std::string &bad : wrong) {
 			const Parsed p({bad});
 			EXPECT_FALSE(p.good) << bad;
-			EXPECT_EQ(p.told, "option " + bad + " has a value that is not allowed");
+			EXPECT_EQ(p.error, "option " + bad + " has a value that is not allowed");
 		}
 	}
 }
@@ -148,7 +148,7 @@ TEST(Options, WhatNeedsTheLockProfileSaysSo)
 {
 	const Parsed without({"hold=500"});
 	EXPECT_FALSE(without.good);
-	EXPECT_NE(without.told.find("needs locks=on"), std::string::npos) << without.told;
+	EXPECT_NE(without.error.find("needs locks=on"), std::string::npos) << without.error;
 	EXPECT_TRUE(Parsed({"hold=500", "locks=on"}).good);
 	EXPECT_EQ(Parsed({}).options.hold, 1000u);
 	EXPECT_EQ(Parsed({"hold=10000", "locks=on"}).options.hold, 10000u);
@@ -161,15 +161,15 @@ TEST(Options, PartsOfTheInstructionsAreNamedWithTheirPace)
 	EXPECT_EQ(Parsed({"hold=900", "locks=on"}).options.hold_class, uint64_t{VC_ANY_CLASS});
 	EXPECT_EQ(Parsed({"hold=900", "hold_class=0", "locks=on"}).options.hold_class, 0u);
 	EXPECT_FALSE(Parsed({"hold=900", "hold_class=16", "locks=on"}).good);
-	EXPECT_NE(Parsed({"hold_class=1", "locks=on"}).told.find("is missing"), std::string::npos);
+	EXPECT_NE(Parsed({"hold_class=1", "locks=on"}).error.find("is missing"), std::string::npos);
 	EXPECT_EQ(Parsed({"transfer=900", "transfer_class=3", "locks=on"}).options.transfer_class, 3u);
-	EXPECT_NE(Parsed({"transfer_class=1", "locks=on"}).told.find("is missing"), std::string::npos);
-	EXPECT_NE(Parsed({"transfer=900"}).told.find("option transfer needs locks=on"), std::string::npos);
+	EXPECT_NE(Parsed({"transfer_class=1", "locks=on"}).error.find("is missing"), std::string::npos);
+	EXPECT_NE(Parsed({"transfer=900"}).error.find("option transfer needs locks=on"), std::string::npos);
 	const Parsed both({"pace=1100", "pace_harts=0x12"});
-	EXPECT_TRUE(both.good) << both.told;
+	EXPECT_TRUE(both.good) << both.error;
 	EXPECT_EQ(both.options.pace_harts, 0x12u);
-	EXPECT_NE(Parsed({"pace=1100"}).told.find("go together"), std::string::npos);
-	EXPECT_NE(Parsed({"pace_harts=1"}).told.find("go together"), std::string::npos);
+	EXPECT_NE(Parsed({"pace=1100"}).error.find("go together"), std::string::npos);
+	EXPECT_NE(Parsed({"pace_harts=1"}).error.find("go together"), std::string::npos);
 	EXPECT_FALSE(Parsed({"pace=99", "pace_harts=1"}).good);
 	EXPECT_FALSE(Parsed({"pace=1100", "pace_harts=0"}).good);
 }
@@ -184,7 +184,7 @@ TEST(Options, FilesAreNamed)
 		     {"timeline", &vc_options::timeline}, {"profile", &vc_options::profile}};
 	for (const auto &f : files) {
 		const Parsed p({"ram=R", std::string(f.name) + "=a=b"}, false);
-		ASSERT_TRUE(p.good) << p.told;
+		ASSERT_TRUE(p.good) << p.error;
 		EXPECT_STREQ(p.options.*f.member, "a=b");
 		for (const auto &other : files) {
 			if (other.member != f.member && other.member != &vc_options::ram) {
@@ -195,7 +195,7 @@ TEST(Options, FilesAreNamed)
 	}
 	const Parsed none({}, false);
 	EXPECT_FALSE(none.good);
-	EXPECT_NE(none.told.find("option ram=FILE is missing"), std::string::npos);
+	EXPECT_NE(none.error.find("option ram=FILE is missing"), std::string::npos);
 }
 
 TEST(Options, JitterIsASeedAndItsStrength)
@@ -219,12 +219,12 @@ TEST(Options, CachesHaveAPowerOfTwoOfSets)
 	EXPECT_EQ(p.options.cache_ways, 8u);
 	const Parsed odd({"cache_bytes=65536", "cache_ways=7"});
 	EXPECT_FALSE(odd.good);
-	EXPECT_NE(odd.told.find("cache_bytes=65536 is not possible with 7 ways"), std::string::npos) << odd.told;
+	EXPECT_NE(odd.error.find("cache_bytes=65536 is not possible with 7 ways"), std::string::npos) << odd.error;
 	EXPECT_FALSE(Parsed({word("cache_bytes", uint64_t{HZ_MAX_CACHE_BYTES} + 1)}).good);
 	EXPECT_FALSE(Parsed({word("store_buffer", HZ_MAX_STORE_BUFFER + 1)}).good);
 	EXPECT_FALSE(Parsed({"cache_ways=0"}).good);
 	EXPECT_TRUE(Parsed({"l2_bytes=65536", "l2_ways=16"}).good);
-	EXPECT_NE(Parsed({"l2_bytes=65536", "l2_ways=7"}).told.find("l2_bytes=65536 is not possible with 7 ways"), std::string::npos);
+	EXPECT_NE(Parsed({"l2_bytes=65536", "l2_ways=7"}).error.find("l2_bytes=65536 is not possible with 7 ways"), std::string::npos);
 	EXPECT_FALSE(Parsed({word("cache_ways", HZ_MAX_CACHE_WAYS + 1)}).good);
 }
 
@@ -254,7 +254,7 @@ TEST(Options, PresetsHaveWhatWasMeasured)
 TEST(Options, TurnsNeedADispatcher)
 {
 	EXPECT_TRUE(Parsed({"arbiter=turns", "dispatch=4"}).good);
-	EXPECT_NE(Parsed({"preset=free", "arbiter=turns"}).told.find("arbiter=turns needs dispatch"), std::string::npos);
+	EXPECT_NE(Parsed({"preset=free", "arbiter=turns"}).error.find("arbiter=turns needs dispatch"), std::string::npos);
 	EXPECT_FALSE(Parsed({"arbiter=lottery", "dispatch=4"}).good);
 }
 
@@ -273,7 +273,7 @@ TEST(Options, PresetsSetEveryCost)
 		hz_clock_preset_costs(preset.preset, &from);
 		const Parsed p({"local=3", std::string("preset=") + preset.word});
 		const vc_options &o = p.options;
-		ASSERT_TRUE(p.good) << p.told;
+		ASSERT_TRUE(p.good) << p.error;
 		EXPECT_STREQ(o.preset, preset.word);
 		EXPECT_EQ(o.mhz, from.mhz);
 		EXPECT_EQ(o.cost.local, 3u);
@@ -316,7 +316,7 @@ TEST(Options, PresetsSetEveryCost)
 	const Parsed unknown({"preset=nosuch"});
 	EXPECT_FALSE(unknown.good);
 	for (const auto &preset : presets)
-		EXPECT_NE(unknown.told.find(preset.word), std::string::npos);
+		EXPECT_NE(unknown.error.find(preset.word), std::string::npos);
 }
 
 TEST(Options, UnknownWordsAreRefused)
@@ -324,7 +324,7 @@ TEST(Options, UnknownWordsAreRefused)
 	for (const char *bad : {"colour=red", "harts", "hart=1", "hartss=1", "=1", ""}) {
 		const Parsed p({bad});
 		EXPECT_FALSE(p.good) << bad;
-		EXPECT_EQ(p.told, std::string("option ") + bad + " is unknown");
+		EXPECT_EQ(p.error, std::string("option ") + bad + " is unknown");
 	}
 }
 

@@ -29,7 +29,7 @@ def passes(ns):
 
 
 class LockProfile(ProbeCase):
-    def told(self, jobs, options=("locks=on",)):
+    def profile_of(self, jobs, options=("locks=on",)):
         with self.probe("bulk", 1, rounds=len(jobs), options=["preset=ideal", "mhz=1000", *options]) as m:
             m.write(JOBS, b"".join(struct.pack("<5Q", *job) for job in jobs))
             self.assertEqual(m.run(), 0, m.output)
@@ -40,7 +40,7 @@ class LockProfile(ProbeCase):
 
     def test_logical_locks(self):
         zone, other, one, two = lock(0, 7), lock(6, 3), 0x80001000, 0x80002000
-        found = self.told([(HAD, 0, 0, 0, 0), (HAD, 1, 0, 0, 0), (HAD + 6, 0, 0, 0, 0), tell("LOGICAL_ASKED", zone, one), passes(10000),
+        found = self.profile_of([(HAD, 0, 0, 0, 0), (HAD, 1, 0, 0, 0), (HAD + 6, 0, 0, 0, 0), tell("LOGICAL_ASKED", zone, one), passes(10000),
                            tell("LOGICAL_ASKED", zone, two), passes(30000), tell("LOGICAL_ENDED", 0, one), passes(5000), tell("LOGICAL_ENDED", 0, two),
                            tell("LOGICAL_ENDED", 0, two), tell("LOGICAL_ASKED", other, one)])["locks"]
         of_zone, of_other = found["logical"]
@@ -57,14 +57,14 @@ class LockProfile(ProbeCase):
 
     def test_it_begins_anew(self):
         zone, one = lock(0, 7), 0x80001000
-        found = self.told([(HAD, 0, 0, 0, 0), tell("LOGICAL_ASKED", zone, one), tell("LOCKS_RESET"), passes(20000), tell("LOGICAL_ENDED", 0, one),
+        found = self.profile_of([(HAD, 0, 0, 0, 0), tell("LOGICAL_ASKED", zone, one), tell("LOCKS_RESET"), passes(20000), tell("LOGICAL_ENDED", 0, one),
                            tell("LOCKS_REPORTED"), (HAD, 0, 0, 0, 0)])["locks"]
         self.assertEqual([(c["acquisitions"], c["contended"], c["wait"]["count"]) for c in found["logical"]], [(0, 0, 1)])
         self.about(found["logical"][0]["wait"]["ns"], 20000, 3)
 
     def test_tries_that_fail(self):
         slc = lock(4, 0)
-        found = self.told([tell("LOCK_GOT", slc), tell("LOCK_REFUSED", slc), tell("LOCK_REFUSED", slc), passes(300), tell("LOCK_GIVEN", slc)])["locks"]
+        found = self.profile_of([tell("LOCK_GOT", slc), tell("LOCK_REFUSED", slc), tell("LOCK_REFUSED", slc), passes(300), tell("LOCK_GIVEN", slc)])["locks"]
         self.assertEqual([(c["class"], c["refused"], c["hold"]["count"]) for c in found["classes"]], [("slc", 2, 1)])
         self.assertEqual(found["locks"][0]["acquisitions"], 1)
 
@@ -72,7 +72,7 @@ class LockProfile(ProbeCase):
         """Charges while it spins are spin; time in a freeze is not counted. The image has no
         stages."""
         slc = lock(4, 0)
-        account, = self.told([passes(7000), tell("ACCOUNT_RESET"), passes(1000), tell("LOCK_ASKED", slc), passes(30000), tell("LOCK_WAITED", slc),
+        account, = self.profile_of([passes(7000), tell("ACCOUNT_RESET"), passes(1000), tell("LOCK_ASKED", slc), passes(30000), tell("LOCK_WAITED", slc),
                               tell("LOCK_GOT", slc), passes(500), tell("LOCK_GIVEN", slc), tell("ACCOUNT_SHOWN"), passes(90000),
                               tell("LOCKS_REPORTED"), passes(8000)])["locks"]["accounts"]
         self.assertEqual([account[key] for key in ("hart", "charged", "stalls", "idle", "error")], [0, 1500, 0, 0, 0])
@@ -84,7 +84,7 @@ class LockProfile(ProbeCase):
 
     def of_requests(self, jobs):
         """kind → its one request's parts, in µs."""
-        found = self.told(jobs)["locks"]["requests"]
+        found = self.profile_of(jobs)["locks"]["requests"]
         for request in found:
             for part in ("all", "p99", "p999"):
                 self.assertEqual((request[part]["count"], request[part]["error"]), (1, 0))
@@ -140,7 +140,7 @@ class LockProfile(ProbeCase):
         """20 hypercalls in a section, which freeze nothing: a few hundred instructions, of which so many thousandths are added or taken away."""
         slc = lock(4, 0)
         jobs = [tell("LOCK_GOT", slc), *[(HAD, 0, 0, 0, 0)] * 20, tell("LOCK_GIVEN", slc), *[(HAD, 0, 0, 0, 0)] * 20]
-        cycles = {hold: self.told(jobs, ["locks=on", f"hold={hold}"])["harts"][0]["cycles"] for hold in (500, 1000, 2000, 3000)}
+        cycles = {hold: self.profile_of(jobs, ["locks=on", f"hold={hold}"])["harts"][0]["cycles"] for hold in (500, 1000, 2000, 3000)}
         section = cycles[2000] - cycles[1000]
         self.assertTrue(200 < section < 2000, cycles)
         self.assertEqual(cycles[3000] - cycles[2000], section)
@@ -148,7 +148,7 @@ class LockProfile(ProbeCase):
 
     def test_it_takes_no_time(self):
         jobs = [(HAD, 0, 0, 0, 0), tell("LOGICAL_ASKED", lock(0, 1), 0x80001000), passes(100), tell("LOGICAL_ENDED", 0, 0x80001000)]
-        on, off = (self.told(jobs, [f"locks={state}"]) for state in ("on", "off"))
+        on, off = (self.profile_of(jobs, [f"locks={state}"]) for state in ("on", "off"))
         self.assertEqual(on["order_hash"], off["order_hash"])
         self.assertEqual(on["harts"], off["harts"])
         self.assertNotIn("locks", off)

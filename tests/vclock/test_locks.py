@@ -35,14 +35,14 @@ class LockProfile(Case):
         with machine:
             self.assertEqual(machine.run(), 0, machine.output)
             with open(console) as file:
-                told = [tuple(map(int, words)) for words in LINE.findall(file.read())]
-            return told, machine.report().get("locks")
+                lines = [tuple(map(int, words)) for words in LINE.findall(file.read())]
+            return lines, machine.report().get("locks")
 
     def test_equals_what_the_firmware_measured(self):
         for harts in (1, 8):
             with self.subTest(harts=harts):
-                told, profile = self.of(harts, "locks=on")
-                self.assertEqual(len(told), len(CLASSES))
+                lines, profile = self.of(harts, "locks=on")
+                self.assertEqual(len(lines), len(CLASSES))
                 locks, classes = by_name(profile)
                 self.assertEqual([one["class"] for one in profile["classes"]], CLASSES)
                 found = []
@@ -50,8 +50,8 @@ class LockProfile(Case):
                     lock, one = locks[name], classes[name]
                     found.append((lock["acquisitions"], lock["contended"], lock["wait_ns"], lock["hold_ns"],
                                   one["wait"]["p99"], one["hold"]["p99"], lock["handovers"]))
-                self.assertEqual(found, told)
-                self.assertEqual(told[-2][1] > 0, harts > 1, "nobody waited")
+                self.assertEqual(found, lines)
+                self.assertEqual(lines[-2][1] > 0, harts > 1, "nobody waited")
 
     def test_adds_up(self):
         for harts in (1, 8):

@@ -20,7 +20,7 @@ class Planted(ProbeCase):
                                    r"hart \d (load|store) at \w+\+0x[0-9a-f]+ \(0x[0-9a-f]+\), of \w+\+0x")
         self.assertEqual(m.output.count("vclock: RACE: "), len(races))
 
-    def test_races_before_a_failure_are_told(self):
+    def test_races_before_a_failure_are_reported(self):
         """The harts wait for a third that is not there."""
         with self.probe("race", 2, options=["race-check=on"]) as m:
             m.write(PARAMETERS, struct.pack("<2Q", SCENES.index("race"), 3))

@@ -16,9 +16,9 @@
 #include "watchdog.h"
 
 static const char no_more[] = "DEADLOCK: no hart can ever run again";
-static struct vc_token_hooks told;
+static struct vc_token_hooks token_hooks;
 
-void vc_token_start(const struct vc_token_hooks *hooks) { told = *hooks; }
+void vc_token_start(const struct vc_token_hooks *hooks) { token_hooks = *hooks; }
 
 static bool is_blocked(const struct vc_hart *h) { return h->state == VC_READY || h->state == VC_LOOKING || h->state == VC_PARKED; }
 
@@ -161,7 +161,7 @@ static void open_gate(void)
 	for (unsigned i = 0; i < vc.harts; i++)
 		vc.hart[i].slot->magic = HZ_VC_MAGIC;
 	vc.phase = VC_RUNNING;
-	told.opened();
+	token_hooks.opened();
 }
 
 void vc_gate(struct vc_hart *h)
@@ -336,7 +336,7 @@ void vc_end_run(struct vc_hart *h, const char *end)
 	pthread_mutex_lock(&vc.lock);
 	if (!vc.ended) {
 		vc.end = end;
-		told.ended();
+		token_hooks.ended();
 		vc.ended = true;
 	}
 	if (vc_holds(h))
@@ -348,7 +348,7 @@ void vc_abort_locked(const char *end, int exit_code)
 {
 	vc.end = end;
 	vc.exit_code = exit_code;
-	told.ended();
+	token_hooks.ended();
 	vc.ended = true;
 	vc.phase = VC_DRAINING;
 	if (vc.holder >= 0)

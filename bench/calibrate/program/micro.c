@@ -1,5 +1,5 @@
 /* Micro-benchmarks of calibrate: what bench rtl's micro.c measures, for a machine that runs ahead of its program, has prefetchers and a
- * coarse clock. So accesses depend on one another, lines lie apart, and the time of many is told. */
+ * coarse clock. So accesses depend on one another, lines lie apart, and the time of many is printed. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -80,9 +80,9 @@ void relay_room(struct relays *relays, struct completion_queue *cq)
 
 static void hear_errors(struct relay *relay, const struct queue_client *client)
 {
-	uint64_t told = lt_load(&relay->errors), taken = lt_peek(&relay->errors_taken);
+	uint64_t reported = lt_load(&relay->errors), taken = lt_peek(&relay->errors_taken);
 
-	for (; taken < told; taken++) {
+	for (; taken < reported; taken++) {
 		const struct relay_error *e = &relay->error[taken % RELAY_ERRORS];
 
 		struct failure failure = { .sq = e->sq, .cid = e->cid, .status = e->status, .nsid = e->nsid, .lba = e->lba };
@@ -399,14 +399,15 @@ static void miss_failure(struct relay *relay, uint16_t status)
 static void far_failed(void *ctx, const struct failure *failure)
 {
 	struct relay *relay = ((struct far_view *)ctx)->relay;
-	uint64_t told = lt_peek(&relay->errors);
+	uint64_t reported = lt_peek(&relay->errors);
 
-	if (told - lt_load(&relay->errors_taken) == RELAY_ERRORS) {
+	if (reported - lt_load(&relay->errors_taken) == RELAY_ERRORS) {
 		miss_failure(relay, failure->status);
 		return;
 	}
-	relay->error[told % RELAY_ERRORS] = (struct relay_error){ failure->sq, failure->cid, failure->status, failure->nsid, failure->lba };
-	lt_store(&relay->errors, told + 1);
+	relay->error[reported % RELAY_ERRORS] = (struct relay_error){ failure->sq, failure->cid, failure->status, failure->nsid,
+								      failure->lba };
+	lt_store(&relay->errors, reported + 1);
 }
 
 static void far_left(void *ctx) { tell_if_quiet(ctx); }

@@ -67,7 +67,7 @@ struct seat {
 	unsigned take_from, take_to;       /* of these, not yet handed out */
 	unsigned event_from;               /* in `taken`, the first one of the last getevents */
 	struct fio_latency latency[DDIR_RWDIR_CNT];
-	bool told; /* an error status was reported */
+	bool reported; /* an error status was reported */
 };
 
 static int fail(int error, const char *what)
@@ -313,9 +313,9 @@ static void note(struct thread_data *td, struct io_u *io_u, int status, uint64_t
 	io_u->error = status ? EIO : 0;
 	if (!status && ddir_rw(io_u->ddir))
 		fio_latency_add(&seat->latency[io_u->ddir], latency_ns);
-	if (!status || seat->told)
+	if (!status || seat->reported)
 		return;
-	seat->told = true;
+	seat->reported = true;
 	log_err("hartzone: %s: %s at %llu: %s\n", td->o.name, io_ddir_name(io_u->ddir), (unsigned long long)io_u->offset,
 		hartzone_error_text(status));
 }

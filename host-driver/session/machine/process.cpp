@@ -199,18 +199,18 @@ Process Process::run(const ChildSetup &setup)
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
 		throw_errno("cannot make a pipe");
-	const Descriptor heard(ends[0]);
-	Descriptor told(ends[1]);
+	const Descriptor read_end(ends[0]);
+	Descriptor write_end(ends[1]);
 	Process child;
 	const pid_t parent = getpid();
 	child.pid_ = fork();
 	if (child.pid_ == 0)
-		become(setup, parent, told.get());
+		become(setup, parent, write_end.get());
 	if (child.pid_ < 0)
 		throw_errno("cannot start " + path);
-	told = Descriptor();
+	write_end = Descriptor();
 	child.pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, child.pid_, 0));
-	if (child.pidfd_ >= 0 && !(errno = trouble_of(heard.get())))
+	if (child.pidfd_ >= 0 && !(errno = trouble_of(read_end.get())))
 		return child;
 	const int code = errno;
 	kill(child.pid_, SIGKILL);
