@@ -201,6 +201,22 @@ static bool passes_hold(const struct hz_device_config *cfg, struct hz_sentence *
 	return true;
 }
 
+/* An operation on all planes of a die must begin at some time, and each TSU thread has an equal share. The device trusts the host's check. */
+static bool power_holds(const struct hz_device_config *cfg, struct hz_sentence *out)
+{
+	uint32_t planes = __STDC_HOSTED__ ? cfg->power_planes : 0, threads = cfg->tsu_count;
+
+	if (planes && planes < cfg->planes_per_die * threads)
+		return broken_limit(out, "power_planes", planes,
+				    "be 0 or at least planes_per_die for each TSU hart: ", (uint64_t)cfg->planes_per_die * threads);
+	if (planes > HZ_MAX_POWER_PLANES * threads)
+		return broken_limit(out, "power_planes", planes,
+				    "be at most 132 for each TSU hart: ", (uint64_t)HZ_MAX_POWER_PLANES * threads);
+	if (planes && cfg->plp_bytes)
+		return broken(out, "power_planes", planes, "be 0 with plp_bytes: capacitors have a limit of their own");
+	return true;
+}
+
 /* Beyond a half too much is cut off: what is drawn no longer has the sigma that the file says. */
 static bool sigma_holds(const char *field, const uint32_t *sigma_ns, const uint32_t *ns, uint32_t items, struct hz_sentence *out)
 {
@@ -745,8 +761,9 @@ static bool namespaces_hold(const struct hz_device_config *cfg, bool slc_log, st
 static bool device_holds(const struct hz_device_config *cfg, bool slc_log, struct hz_sentence *out)
 {
 	return record_holds(cfg, out) && limits_hold(cfg, out) && blocks_hold(cfg, out) && protection_holds(cfg, out) &&
-	       passes_hold(cfg, out) && spread_holds(cfg, out) && dies_hold(cfg, out) && rain_holds(cfg, out) && ranges_hold(cfg, out) &&
-	       namespaces_hold(cfg, slc_log, out) && harts_hold(cfg, out) && granularity_holds(cfg, out) && clock_holds(cfg, out);
+	       passes_hold(cfg, out) && power_holds(cfg, out) && spread_holds(cfg, out) && dies_hold(cfg, out) && rain_holds(cfg, out) &&
+	       ranges_hold(cfg, out) && namespaces_hold(cfg, slc_log, out) && harts_hold(cfg, out) && granularity_holds(cfg, out) &&
+	       clock_holds(cfg, out);
 }
 
 const char *hz_flash_config_check(const struct hz_device_config *cfg, char *text, size_t bytes)

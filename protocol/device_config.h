@@ -92,16 +92,20 @@ struct hz_device_config {
 #define HZ_RECORD(type, member) type member;
 #define HZ_PART(...)
 #include "device_fields.def"
+#if !__STDC_HOSTED__
+	uint32_t power_planes; /* for the model of the flash: the host has checked it, and no hart spends time on it */
+#endif
 };
 /* The record of a device ends where the host's own fields begin: a key more for the host costs the device no time. */
 #if __STDC_HOSTED__
 enum {
 	HZ_DEVICE_BYTES = (offsetof(struct hz_device_config, energy) + 7) & ~7,
-	HZ_HOST_FIELDS = sizeof(struct hz_energy_costs) / sizeof(uint32_t)
+	HZ_HOST_FIELDS = 1 + sizeof(struct hz_energy_costs) / sizeof(uint32_t)
 };
 #else
 enum { HZ_DEVICE_BYTES = sizeof(struct hz_device_config), HZ_HOST_FIELDS = 0 };
 #endif
+HZ_ASSERT_OFFSET(struct hz_device_config, power_planes, HZ_DEVICE_BYTES - sizeof(uint32_t));
 HZ_STATIC_ASSERT(sizeof(struct hz_device_config) <= 4096, "config fits its page");
 
 #endif

@@ -124,6 +124,9 @@ struct hz_log_energy {
 	/* Array time of these, summed over planes. */
 	uint64_t read_ns[2], program_ns[2], erase_ns[2];
 	uint64_t channel_sectors; /* that crossed a channel; of a program, once for each of its passes */
+	/* Reads, programs and erases whose cells had to wait for power (timing.power_planes), and for how long: a multi-plane operation
+	 * once, and again for each pass and each resumption. */
+	uint64_t held[3], held_ns[3];
 };
 
 #endif

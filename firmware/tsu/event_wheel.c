@@ -20,7 +20,7 @@ static void wheel_place(struct event_wheel *wheel, struct wheel_node *node)
 	while (differs >>= WHEEL_BITS)
 		level++;
 	digit = at >> (level * WHEEL_BITS) & (WHEEL_SLOTS - 1);
-	slot = &wheel->slot[level][digit];
+	slot = &wheel->slot[level * WHEEL_SLOTS + digit];
 	node->next = NULL;
 	if (!slot->head) {
 		slot->head = node;
@@ -55,7 +55,7 @@ static struct wheel_slot *earliest_slot(struct event_wheel *wheel, unsigned *lev
 {
 	*level = lt_lowest_bit(wheel->levels);
 	*digit = lt_lowest_bit(wheel->filled[*level]);
-	return &wheel->slot[*level][*digit];
+	return &wheel->slot[*level * WHEEL_SLOTS + *digit];
 }
 
 static void empty_slot(struct event_wheel *wheel, struct wheel_slot *slot, unsigned level, unsigned digit)

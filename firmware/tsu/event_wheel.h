@@ -16,7 +16,13 @@
 extern "C" {
 #endif
 
-enum { WHEEL_BITS = 6, WHEEL_SLOTS = 1 << WHEEL_BITS, WHEEL_LEVELS = (64 + WHEEL_BITS - 1) / WHEEL_BITS };
+enum {
+	WHEEL_BITS = 6,
+	WHEEL_SLOTS = 1 << WHEEL_BITS,
+	WHEEL_LEVELS = (64 + WHEEL_BITS - 1) / WHEEL_BITS,
+	WHEEL_TOP = (WHEEL_LEVELS - 1) * WHEEL_SLOTS, /* first slot of the highest level, which has the bits left over */
+	WHEEL_ALL_SLOTS = WHEEL_TOP + (1 << (64 - (WHEEL_LEVELS - 1) * WHEEL_BITS))
+};
 
 struct wheel_node {
 	struct wheel_node *next;
@@ -34,7 +40,7 @@ struct event_wheel {
 	uint64_t steps;   /* nodes placed, for the proof of constant work */
 	uint32_t levels;  /* bit per non-empty level */
 	uint64_t filled[WHEEL_LEVELS];
-	struct wheel_slot slot[WHEEL_LEVELS][WHEEL_SLOTS];
+	struct wheel_slot slot[WHEEL_ALL_SLOTS]; /* level by level */
 };
 
 /* A time before now_ns is kept in the node but comes out next. A node may be in one wheel once. */

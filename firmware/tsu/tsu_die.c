@@ -56,7 +56,7 @@ static uint64_t read_tries(struct tsu *tsu, struct tsu_txn *txn, uint64_t at_ns)
 }
 
 /* A program counts with its first pass. */
-static void count_cells(struct hz_log_energy *energy, const struct tsu_txn *txn, enum hz_cells cells, const struct cell_work *work)
+static void count_cells(struct tsu_energy *energy, const struct tsu_txn *txn, enum hz_cells cells, const struct cell_work *work)
 {
 	switch (txn->op) {
 	case TSU_READ:
@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) uint64_t cells_ns(struct tsu_die *d
 /* Planes work side by side, each with a draw of its own: the slowest counts. Each read retry costs as much as the first try. Not NULL:
  * `energy` counts it. */
 static inline __attribute__((always_inline)) uint64_t run_array(struct tsu_die *die, const struct die_op *op, uint64_t at_ns,
-								struct hz_log_energy *energy)
+								struct tsu_energy *energy)
 {
 	struct tsu *tsu = die->thread->tsu;
 	uint64_t longest = 0;
@@ -113,11 +113,22 @@ HZ_FROZEN void die_await_write_end(struct tsu_die *die)
 	die->write_end_pending = true;
 }
 
+HZ_FROZEN uint64_t die_power_ns(struct tsu_die *die, uint64_t at_ns)
+{
+	struct tsu_thread *thread = die->thread;
+	uint32_t planes = tsu_limit_share(thread->tsu->cfg, thread->number);
+
+	return planes ? tsu_limit_begin(&thread->limit, planes, &die->op, at_ns) : at_ns;
+}
+
 static HZ_FROZEN void begin_array(struct tsu_die *die, uint64_t at_ns)
 {
 	die->op.array_ns = run_array(die, &die->op, at_ns, &die->thread->energy);
+	at_ns = die_power_ns(die, at_ns);
 	die->op.array_end_ns = at_ns + die->op.array_ns;
 	die->state = DIE_ARRAY;
+	if (op_is_program(&die->op) && die->thread->tsu->cfg->cache_program)
+		wheel_add(&die->thread->wheel, &die->load_step, at_ns);
 	if (op_is_read(&die->op))
 		wheel_add(&die->thread->wheel, &die->read_step, die->op.array_end_ns);
 	else
@@ -158,8 +169,6 @@ HZ_FROZEN void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at
 	die->op = *op;
 	op->members = NULL;
 	die->cache_state = CACHE_EMPTY;
-	if (die->thread->tsu->cfg->cache_program)
-		wheel_add(&die->thread->wheel, &die->load_step, at_ns);
 	begin_array(die, at_ns);
 	tell_loaded(die);
 	if (apart && die->queue.urgent_reads)

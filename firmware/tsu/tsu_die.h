@@ -84,6 +84,8 @@ void die_next(struct tsu_die *die, uint64_t at_ns);
 void die_run_cells(struct tsu_die *die, struct die_op *op, uint64_t at_ns);
 /* How long the cells work, with read retries. */
 uint64_t die_array_ns(struct tsu_die *die, const struct die_op *op, uint64_t at_ns);
+/* When there is power for the cells to work on die->op for its array_ns; at_ns or later. */
+uint64_t die_power_ns(struct tsu_die *die, uint64_t at_ns);
 /* write_end fires when die->op, a program or erase, ends. */
 void die_await_write_end(struct tsu_die *die);
 /* Before the commands of these cross the bus: when they can, for a hart may have to see to them first. */

@@ -26,11 +26,18 @@ static void add_counters(struct hz_log_flash *sum, const struct hz_log_flash *pa
 	sum->read_retries += part->read_retries;
 }
 
-enum { ENERGY_FIRST = offsetof(struct hz_log_energy, reads) / sizeof(uint64_t) };
+enum { ENERGY_FIRST = offsetof(struct tsu_energy, reads) / sizeof(uint64_t), ENERGY_END = sizeof(struct tsu_energy) / sizeof(uint64_t) };
+HZ_STATIC_ASSERT(sizeof(struct tsu_energy) == offsetof(struct hz_log_energy, held), "a part of the record");
 
-static void add_energy(struct hz_log_energy *sum, const struct hz_log_energy *part)
+static void add_energy(struct hz_log_energy *sum, const struct tsu_energy *part)
 {
-	add_all((uint64_t *)sum + ENERGY_FIRST, (const uint64_t *)part + ENERGY_FIRST, sizeof(*sum) / sizeof(uint64_t) - ENERGY_FIRST);
+	add_all((uint64_t *)sum + ENERGY_FIRST, (const uint64_t *)part + ENERGY_FIRST, ENERGY_END - ENERGY_FIRST);
+}
+
+static void add_held(struct hz_log_energy *sum, const struct tsu_held *part)
+{
+	add_all(sum->held, part->times, 3);
+	add_all(sum->held_ns, part->ns, 3);
 }
 
 static void channel_at(const struct tsu_channel *channel, uint64_t now_ns, struct tsu_account *out)
@@ -72,6 +79,7 @@ static void publish(struct tsu_thread *thread, uint64_t now_ns)
 
 	*out = thread->counters;
 	thread->energy_published = thread->energy;
+	thread->limit.published = thread->limit.held;
 	out->elapsed_ns = now_ns - thread->since_ns;
 	out->die_busy_ns_total = 0;
 	for (uint32_t i = 0; i < tsu->cfg->channels; i++) {
@@ -121,8 +129,10 @@ void tsu_energy_published(struct tsu *tsu, struct hz_log_energy *out)
 {
 	clock_freeze();
 	*out = (struct hz_log_energy){ .version = 1 };
-	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++)
+	for (uint32_t i = 0; i < tsu->cfg->tsu_count; i++) {
 		add_energy(out, &tsu->threads[i].energy_published);
+		add_held(out, &tsu->threads[i].limit.published);
+	}
 	clock_thaw();
 }
 
@@ -154,6 +164,7 @@ static void reset_thread(struct lt_event *event)
 	clock_freeze();
 	memset(&thread->counters, 0, sizeof(thread->counters));
 	memset(&thread->energy, 0, sizeof(thread->energy));
+	memset(&thread->limit.held, 0, sizeof(thread->limit.held));
 	for (uint32_t i = 0; i < tsu->cfg->channels; i++) {
 		if (tsu->channels[i].thread != thread)
 			continue;

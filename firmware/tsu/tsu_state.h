@@ -7,7 +7,16 @@
 #include "logs.h"
 #include "lt/engine.h"
 #include "tsu/tsu_die.h"
+#include "tsu/tsu_limit.h"
 #include "tsu/tsu_mount.h"
+
+/* The first part of struct hz_log_energy; the rest is counted by tsu_limit. */
+struct tsu_energy {
+	uint32_t version, reserved;
+	uint64_t reads[2], programs[2], erases[2];
+	uint64_t read_ns[2], program_ns[2], erase_ns[2];
+	uint64_t channel_sectors;
+};
 
 struct tsu_thread {
 	struct lt_thread thread;
@@ -21,8 +30,9 @@ struct tsu_thread {
 	bool dead;         /* power is off: nothing happens any more */
 	struct hz_log_flash counters;
 	struct hz_log_flash published; /* of the last tsu_publish */
-	struct hz_log_energy energy, energy_published;
+	struct tsu_energy energy, energy_published;
 	struct event_wheel wheel;
+	struct tsu_limit limit;
 	uint8_t **page; /* of sectors: for data of a read with `take` */
 };
 

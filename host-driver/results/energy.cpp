@@ -74,6 +74,19 @@ json operations_of(const hz_log_energy &done)
 	return out;
 }
 
+/* Operations that the limit of power held up. */
+json held_of(const hz_log_energy &done)
+{
+	constexpr const char *kinds[] = {"read", "program", "erase"};
+	json out = json::object();
+	for (size_t i = 0; i < std::size(kinds); i++) {
+		const std::string kind = kinds[i];
+		out[kind + "s"] = done.held[i];
+		out[kind + "_ns"] = done.held_ns[i];
+	}
+	return out;
+}
+
 } // namespace
 
 json energy_json(const RunFacts &f)
@@ -93,6 +106,7 @@ json energy_json(const RunFacts &f)
 		{"mj_per_gib", link_bytes ? json(total_mj * double(1 << 30) / double(link_bytes)) : json()},
 		{"parts_mj", parts},
 		{"operations", operations_of(f.energy)},
+		{"held", held_of(f.energy)},
 		{"channel_bytes", channel_bytes},
 		{"link_bytes", link_bytes},
 	};

@@ -37,13 +37,15 @@ class Energy(unittest.TestCase):
         cls.base, _ = cls.run_with("base", cls.values)
 
     @classmethod
-    def run_with(cls, name, values):
+    def run_with(cls, name, values, power_planes=0):
         section = {"slc": {}, "normal": {}}
         for key, value in values.items():
             part, _, last = key.rpartition(".")
             (section[part] if part else section)[last] = value
         device = cls.folder / f"{name}.yaml"
-        device.write_text((TOP / "configs/devices/small-mixed.yaml").read_text() + f"energy: {json.dumps(section)}\n")
+        preset = (TOP / "configs/devices/small-mixed.yaml").read_text()
+        assert preset.count("\ntiming:\n") == 1
+        device.write_text(preset.replace("\ntiming:\n", f"\ntiming:\n  power_planes: {power_planes}\n") + f"energy: {json.dumps(section)}\n")
         done = subprocess.run([DRIVER, "run", "--device", device, "--workload", cls.folder / "load.yaml", "--out", cls.folder / name],
                               capture_output=True, text=True, check=True)
         return json.loads((cls.folder / name / "result.json").read_text()), done.stdout
@@ -82,6 +84,18 @@ class Energy(unittest.TestCase):
                 self.assertAlmostEqual(parts[part] / before[part], 2, places=12)
                 self.assertAlmostEqual(twice["energy"]["total_mj"] - self.base["energy"]["total_mj"], before[part], places=6)
                 self.assertEqual(twice["digest"], self.usual["digest"], "the device does not know it")
+
+    def test_a_limit_of_power_holds_operations_up(self):
+        result, _ = self.run_with("limited", {}, power_planes=1)
+        energy, limit_mw = result["energy"], 82.5
+        cells_mj = sum(mj for part, mj in energy["parts_mj"].items() if part.startswith(("slc", "normal")))
+        self.assertLessEqual(cells_mj / result["nand"]["elapsed_ns"] * 1e9, limit_mw)
+        self.assertGreater(energy["held"]["programs"], 0)
+        self.assertGreater(energy["held"]["program_ns"], 0)
+        self.assertGreater(result["elapsed_ns"], self.usual["elapsed_ns"])
+        self.assertEqual(set(self.usual["energy"]["held"].values()), {0})
+        result, _ = self.run_with("all-planes", {}, power_planes=self.usual["device"]["shape"]["planes"])
+        self.assertEqual(result["digest"], self.usual["digest"])
 
     def test_the_table_shows_it(self):
         self.assertRegex(self.table, r"\nenergy [\d.]+ mJ: flash [\d.]+ %, channels [\d.]+ %, link [\d.]+ %, harts [\d.]+ %; [\d.]+ mW on average, ")

@@ -270,7 +270,7 @@ TEST(ResultJson, EnergyIsWhatTheDeviceCountedTimesTheKeys)
 	f.device.energy.normal_read_nj = 11000000, f.device.energy.normal_program_nj = 13000000, f.device.energy.normal_erase_nj = 17000000;
 	f.device.energy.channel_pj = 19000000, f.device.energy.link_pj = 23000000;
 	f.device.energy.busy_pj = 29000000, f.device.energy.idle_pj = 31000000;
-	f.energy = {1, 0, {2, 20}, {3, 30}, {4, 40}, {1, 1}, {1, 1}, {1, 1}, 5};
+	f.energy = {1, 0, {2, 20}, {3, 30}, {4, 40}, {1, 1}, {1, 1}, {1, 1}, 5, {6, 7, 8}, {60, 70, 80}};
 	const double harts = f.device.harts;
 	const std::map<std::string, double> expected = {
 		{"slc_read", 2 * 3},
@@ -295,6 +295,8 @@ TEST(ResultJson, EnergyIsWhatTheDeviceCountedTimesTheKeys)
 	EXPECT_NEAR(energy["mean_mw"].get<double>(), total / 1000e-9, total * 1e-3) << "over 1000 ns";
 	EXPECT_NEAR(energy["mj_per_gib"].get<double>(), total * 131072, total * 1e-6) << "8 KiB";
 	EXPECT_EQ(energy["operations"]["normal"]["programs"], 30);
+	EXPECT_EQ(energy["held"],
+		  json({{"reads", 6}, {"read_ns", 60}, {"programs", 7}, {"program_ns", 70}, {"erases", 8}, {"erase_ns", 80}}));
 	EXPECT_EQ(energy["channel_bytes"], 20480);
 	EXPECT_EQ(energy["link_bytes"], 8192);
 }

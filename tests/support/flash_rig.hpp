@@ -149,6 +149,14 @@ public:
 		return (sectors * 4096ull * 1000000000 + cfg.channel_bytes_per_s / 2) / cfg.channel_bytes_per_s;
 	}
 	std::shared_ptr<Image> image() const { return image_; }
+	hz_log_energy energy() const
+	{
+		hz_log_flash flash;
+		hz_log_energy energy;
+		tsu_report(tsu, &flash);
+		tsu_energy_published(tsu, &energy);
+		return energy;
+	}
 	struct arena *memory() { return &memory_.space(); }
 
 	hz_device_config cfg;

@@ -256,11 +256,13 @@ TEST_P(EveryOption, KeepsEveryPromise)
 	cfg.rber_base = 800000000;
 	cfg.read_retries = 8;
 	cfg.retry_percent = 60;
-	for (uint64_t seed = 1; seed <= 2; seed++) {
-		cfg.suspend_ns = seed % 2 ? 4000 : 0;
-		cfg.read_age_limit_ns = 700000;
-		random_work(cfg, seed);
-	}
+	for (const uint32_t power_planes : {0u, 3u})
+		for (uint64_t seed = 1; seed <= 2; seed++) {
+			cfg.suspend_ns = seed % 2 ? 4000 : 0;
+			cfg.read_age_limit_ns = 700000;
+			cfg.power_planes = power_planes;
+			random_work(cfg, seed);
+		}
 }
 INSTANTIATE_TEST_SUITE_P(Schedule, EveryOption,
 			 testing::Combine(testing::Range(0u, 3u), testing::Range(0u, 4u), testing::Values(0u, 1u, 3u),

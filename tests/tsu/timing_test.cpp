@@ -55,15 +55,6 @@ TEST(Timing, ReadsOfOneDieFollowEachOther)
 		EXPECT_EQ(reads[i]->took_ns(), (i + 1) * (200 + 56200 + 20000));
 }
 
-static hz_log_energy energy_of(Rig &r)
-{
-	hz_log_flash flash;
-	hz_log_energy energy;
-	tsu_report(r.tsu, &flash);
-	tsu_energy_published(r.tsu, &energy);
-	return energy;
-}
-
 TEST(Energy, OperationsCountByKindOfCells)
 {
 	Rig r(rig::small_config());
@@ -71,7 +62,7 @@ TEST(Energy, OperationsCountByKindOfCells)
 		r.run(r.program(0, 3, page * 2, 2));
 	r.run(r.read(0, 3, 0, 2)), r.run(r.read(0, 3, 3, 1)), r.run(r.erase(0, 3));
 	r.run(r.program(0, 0, 0, 1)), r.run(r.read(0, 0, 0, 1)), r.run(r.erase(0, 0)), r.run(r.erase(0, 1));
-	const hz_log_energy energy = energy_of(r);
+	const hz_log_energy energy = r.energy();
 	EXPECT_EQ(energy.reads[HZ_CELLS_NORMAL], 2u);
 	EXPECT_EQ(energy.read_ns[HZ_CELLS_NORMAL], uint64_t{r.cfg.normal.read_ns[0]} + r.cfg.normal.read_ns[1]);
 	EXPECT_EQ(energy.programs[HZ_CELLS_NORMAL], 3u);
@@ -87,7 +78,7 @@ TEST(Energy, OperationsCountByKindOfCells)
 	EXPECT_EQ(energy.channel_sectors, 3u * 2 + 2 + 1 + 1 + 1);
 	tsu_stats_reset(r.tsu);
 	lt_host_run_until_idle();
-	const hz_log_energy again = energy_of(r);
+	const hz_log_energy again = r.energy();
 	EXPECT_EQ(again.version, 1u);
 	EXPECT_EQ(again.erases[HZ_CELLS_SLC] + again.channel_sectors, 0u);
 }
@@ -103,7 +94,7 @@ TEST(Energy, EachPlaneCountsAndEachRetry)
 	lt_host_run_until_idle();
 	r.submit_list({&r.read(0, 3, 0, 2), &r.read(1, 3, 0, 2)});
 	lt_host_run_until_idle();
-	const hz_log_energy energy = energy_of(r);
+	const hz_log_energy energy = r.energy();
 	EXPECT_EQ(energy.programs[HZ_CELLS_NORMAL], 2u);
 	EXPECT_EQ(energy.program_ns[HZ_CELLS_NORMAL], 2 * program_time_ns(cfg, 0));
 	EXPECT_EQ(energy.reads[HZ_CELLS_NORMAL], 2u * 4);
@@ -131,7 +122,7 @@ TEST(Energy, PassesAreOneProgramWhoseDataCrossEachTime)
 	Rig r(cfg);
 	r.submit(r.program(0, 2, 0, 6)), r.submit(r.program(0, 0, 0, 1));
 	lt_host_run_until_idle();
-	const hz_log_energy energy = energy_of(r);
+	const hz_log_energy energy = r.energy();
 	EXPECT_EQ(energy.programs[HZ_CELLS_NORMAL], 1u);
 	EXPECT_EQ(energy.programs[HZ_CELLS_SLC], 1u);
 	EXPECT_EQ(energy.program_ns[HZ_CELLS_SLC], 75000u);

@@ -1,0 +1,196 @@
+// The limit of power: as many planes as it says have their cells at work, nothing waits longer than it must, and a limit of all changes no time.
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "flash_rig.hpp"
+
+using rig::Rig;
+using rig::Txn;
+
+namespace {
+
+hz_device_config eight_planes()
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.channels = cfg.chips_per_channel = cfg.planes_per_die = 2;
+	return cfg;
+}
+
+/* Two planes of a die for a part of the operations. Each plane has its own block to read, to program and to erase. */
+std::vector<Txn *> random_load(Rig &r, unsigned seed, uint32_t dies)
+{
+	std::mt19937 random(seed);
+	std::map<uint32_t, uint32_t> page;
+	std::vector<Txn *> all;
+	for (int i = 0; i < 300; i++) {
+		const uint32_t die = random() % dies, kind = random() % 8, planes = 1 + random() % 2;
+		std::vector<Txn *> list;
+		if (kind < 2 && page[die] == r.cfg.pages_per_block)
+			continue;
+		for (uint32_t plane = die * 2; plane < die * 2 + planes; plane++)
+			list.push_back(kind < 2    ? &r.program(plane, 3, page[die] * 2, 2)
+				       : kind == 2 ? &r.erase(plane, 5)
+						   : &r.read(plane, 4, 0, 2));
+		if (kind < 2 && planes == 1)
+			list.push_back(&r.program(die * 2 + 1, 3, page[die] * 2, 2)), page[die]++;
+		else if (kind < 2)
+			page[die]++;
+		all.insert(all.end(), list.begin(), list.end());
+		r.submit_list(list);
+		lt_host_run_until(clock_now_ns() + random() % 150000);
+	}
+	lt_host_run_until_idle();
+	return all;
+}
+
+uint64_t array_ns(const hz_device_config &cfg, const tsu_txn &txn)
+{
+	const uint32_t page = txn.addr.sector / 2 % 2;
+	if (txn.op == TSU_ERASE)
+		return cfg.normal.erase_ns;
+	return txn.op == TSU_READ ? cfg.normal.read_ns[page] : cfg.normal.program_ns[page];
+}
+
+/* Begin and end of its cells' work, of one that was not suspended. */
+std::pair<uint64_t, uint64_t> cells_of(const hz_device_config &cfg, const tsu_txn &txn)
+{
+	const uint64_t end_ns = txn.op == TSU_READ ? txn.cells_end_ns : txn.end_ns;
+	return {end_ns - array_ns(cfg, txn), end_ns};
+}
+
+/* Most planes whose cells worked at a time. */
+int most_at_once(const hz_device_config &cfg, const std::vector<Txn *> &all)
+{
+	std::vector<std::pair<uint64_t, int>> changes;
+	for (const Txn *one : all) {
+		const auto [begin_ns, end_ns] = cells_of(cfg, one->txn);
+		changes.push_back({begin_ns, 1}), changes.push_back({end_ns, -1});
+	}
+	std::sort(changes.begin(), changes.end());
+	int now = 0, most = 0;
+	for (const auto &[at_ns, change] : changes)
+		most = std::max(most, now += change);
+	return most;
+}
+
+std::vector<uint64_t> ends_of(const std::vector<Txn *> &all)
+{
+	std::vector<uint64_t> ends;
+	for (const Txn *one : all)
+		ends.push_back(one->txn.end_ns - all[0]->txn.submit_ns);
+	return ends;
+}
+
+std::vector<uint64_t> ends_with(hz_device_config cfg, uint32_t power_planes, unsigned seed, uint32_t dies)
+{
+	cfg.power_planes = power_planes;
+	Rig r(cfg);
+	return ends_of(random_load(r, seed, dies));
+}
+
+} // namespace
+
+TEST(PowerLimit, NoMorePlanesWorkThanItAllows)
+{
+	for (unsigned seed = 1; seed <= 3; seed++)
+		for (const uint32_t planes : {2u, 3u, 5u, 0u}) {
+			hz_device_config cfg = eight_planes();
+			cfg.power_planes = planes;
+			Rig r(cfg);
+			const int most = most_at_once(cfg, random_load(r, seed, 4));
+			if (planes)
+				EXPECT_EQ(most, static_cast<int>(planes)) << seed;
+			else
+				EXPECT_GT(most, 5) << "the load needs more than the limits allow";
+			EXPECT_TRUE(r.refusals.empty());
+		}
+}
+
+/* Waits for power are those of other dies: a die alone always has it, and all dies have it with a limit of all planes. */
+class PowerLimitOf : public testing::TestWithParam<std::tuple<bool, bool, bool>> {};
+
+TEST_P(PowerLimitOf, EnoughPowerChangesNoTime)
+{
+	auto [suspends, caches, spreads] = GetParam();
+	hz_device_config cfg = eight_planes();
+	cfg.suspend_ns = suspends ? 4000 : 0;
+	cfg.cache_read = cfg.cache_program = caches;
+	cfg.normal_sigma.program_ns[0] = spreads ? 50000 : 0;
+	for (unsigned seed = 1; seed <= 3; seed++) {
+		EXPECT_EQ(ends_with(cfg, 8, seed, 4), ends_with(cfg, 0, seed, 4)) << seed;
+		EXPECT_EQ(ends_with(cfg, HZ_MAX_POWER_PLANES, seed, 4), ends_with(cfg, 0, seed, 4)) << seed;
+		EXPECT_EQ(ends_with(cfg, 2, seed, 1), ends_with(cfg, 0, seed, 1)) << seed;
+		EXPECT_NE(ends_with(cfg, 2, seed, 4), ends_with(cfg, 0, seed, 4)) << seed;
+	}
+}
+INSTANTIATE_TEST_SUITE_P(PowerLimit, PowerLimitOf, testing::Combine(testing::Bool(), testing::Bool(), testing::Bool()));
+
+TEST(PowerLimit, WhatWaitsBeginsWhenTheFirstEndsAndCounts)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.channels = 3;
+	cfg.power_planes = 1;
+	Rig r(cfg);
+	Txn &first = r.program(0, 3, 0, 2), &second = r.program(1, 3, 0, 2), &read = r.read(2, 4, 0, 2);
+	r.submit(first), r.submit(second);
+	lt_host_run_until(clock_now_ns() + 50000);
+	r.submit(read);
+	lt_host_run_until_idle();
+	const uint64_t loaded_ns = 200 + r.transfer_ns(2), program_ns = cfg.normal.program_ns[0];
+	EXPECT_EQ(first.took_ns(), loaded_ns + program_ns);
+	EXPECT_EQ(second.took_ns(), loaded_ns + 2 * program_ns);
+	EXPECT_EQ(read.txn.end_ns, second.txn.end_ns + cfg.normal.read_ns[0] + r.transfer_ns(2));
+	const hz_log_energy energy = r.energy();
+	EXPECT_EQ(energy.held[TSU_PROGRAM], 1u);
+	EXPECT_EQ(energy.held_ns[TSU_PROGRAM], program_ns);
+	EXPECT_EQ(energy.held[TSU_READ], 1u);
+	EXPECT_EQ(energy.held_ns[TSU_READ], second.txn.end_ns - read.txn.submit_ns - 200);
+	EXPECT_EQ(energy.held[TSU_ERASE] + energy.held_ns[TSU_ERASE], 0u);
+	EXPECT_EQ(energy.program_ns[HZ_CELLS_NORMAL], 2 * program_ns) << "a wait takes no energy";
+	tsu_stats_reset(r.tsu);
+	lt_host_run_until_idle();
+	EXPECT_EQ(r.energy().held[TSU_PROGRAM] + r.energy().held_ns[TSU_READ], 0u);
+}
+
+/* The read of die 0 suspends its program, whose power die 1 then takes, after the read of die 0. */
+TEST(PowerLimit, ASuspendedOperationGivesItsPowerAway)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.channels = 2;
+	cfg.power_planes = 1;
+	cfg.suspend_ns = 5000;
+	Rig r(cfg);
+	Txn &program = r.program(0, 3, 0, 2), &read = r.read(0, 4, 0, 2), &other = r.read(1, 4, 0, 2);
+	r.submit(program);
+	lt_host_run_until(clock_now_ns() + 100000);
+	r.submit(read);
+	lt_host_run_until(clock_now_ns() + 20000);
+	r.submit(other);
+	lt_host_run_until_idle();
+	const uint64_t read_ns = 200 + cfg.normal.read_ns[0] + r.transfer_ns(2);
+	EXPECT_EQ(read.took_ns(), cfg.suspend_ns + read_ns);
+	EXPECT_EQ(other.txn.end_ns, read.txn.cells_end_ns + cfg.normal.read_ns[0] + r.transfer_ns(2));
+	EXPECT_EQ(program.txn.end_ns, other.txn.cells_end_ns + (200 + r.transfer_ns(2) + cfg.normal.program_ns[0] - 100000)) << "the rest";
+}
+
+/* Each thread has half of the planes, whatever the other one needs. */
+TEST(PowerLimit, ThreadsHaveEqualShares)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.channels = cfg.tsu_count = 2;
+	cfg.chips_per_channel = 4;
+	cfg.tsu_hart[0] = cfg.tsu_hart[1] = 1;
+	cfg.power_planes = 5;
+	for (uint32_t channel = 0; channel < 2; channel++) {
+		Rig r(cfg);
+		std::vector<Txn *> all;
+		for (uint32_t die = 0; die < 4; die++)
+			r.submit(*all.emplace_back(&r.erase(channel * 4 + die, 5)));
+		lt_host_run_until_idle();
+		EXPECT_EQ(most_at_once(cfg, all), channel ? 2 : 3);
+	}
+}
