@@ -296,3 +296,33 @@ struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules
 		charge_lane(queue, rules, first);
 	return first;
 }
+
+static void put_back(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *txn)
+{
+	const struct tsu_timing *timing = rules->timing;
+	struct txn_fifo *fifo = &queue->fifo[txn->lane * rules->planes + txn->addr.plane];
+
+	txn->next = fifo->head;
+	if (!fifo->head)
+		fifo->tail = txn;
+	fifo->head = txn;
+	queue->filled[txn->lane] |= (uint16_t)(1u << txn->addr.plane);
+	queue->busy_lanes |= 1u << txn->lane;
+	queue->short_ops++;
+	if (rules->schedule == HZ_SCHED_FAIR)
+		queue->used_ns[txn->lane] -= timing->cfg->command_ns + timing->transfer_ns[txn->sectors];
+}
+
+HZ_FROZEN void die_queue_leave_followers(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *first)
+{
+	struct tsu_txn *txn;
+
+	for (struct tsu_txn **link = &first->next; (txn = *link);) {
+		if (!txn->follows) {
+			link = &txn->next;
+			continue;
+		}
+		*link = txn->next;
+		put_back(queue, rules, txn);
+	}
+}

@@ -62,6 +62,9 @@ struct tsu_txn *die_queue_next(struct die_queue *queue, const struct queue_rules
 /* Take it out: a list by `next` of one transaction, and its possible partners on other planes (same lane, operation, cell type, and page
  * or unit offset). */
 struct tsu_txn *die_queue_take(struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns, enum take take);
+/* Of reads just taken while a write is suspended, those that must see a write return to the heads of their planes: the suspended write
+ * has left the queue, so its reader may be a head and a partner. Frozen, so that no other choice costs an instruction more. */
+void die_queue_leave_followers(struct die_queue *queue, const struct queue_rules *rules, struct tsu_txn *first);
 /* Time after now_ns when the first waiting program has its data; UINT64_MAX: none waits. Of the heads of lanes. */
 uint64_t die_queue_ready_ns(const struct die_queue *queue, const struct queue_rules *rules, uint64_t now_ns);
 /* The transaction has ended: its block's order is released. */

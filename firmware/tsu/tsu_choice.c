@@ -14,7 +14,11 @@ static uint64_t take_next(uintptr_t subject, uint64_t at_ns, uint64_t take)
 
 HZ_FROZEN struct tsu_txn *choose_next(struct tsu_die *die, uint64_t at_ns, enum take take)
 {
-	return (struct tsu_txn *)(uintptr_t)lt_decide(take_next, (uintptr_t)die, at_ns, take);
+	struct tsu_txn *first = (struct tsu_txn *)(uintptr_t)lt_decide(take_next, (uintptr_t)die, at_ns, take);
+
+	if (first && take == TAKE_WHILE_SUSPENDED)
+		die_queue_leave_followers(&die->queue, &die->thread->tsu->rules, first);
+	return first;
 }
 
 static uint64_t may_start(uintptr_t subject, uint64_t at_ns, uint64_t take)

@@ -257,7 +257,7 @@ TEST_P(EveryOption, KeepsEveryPromise)
 	cfg.read_retries = 8;
 	cfg.retry_percent = 60;
 	for (const uint32_t power_planes : {0u, 3u})
-		for (uint64_t seed = 1; seed <= 2; seed++) {
+		for (uint64_t seed = 1; seed <= 3; seed++) {
 			cfg.suspend_ns = seed % 2 ? 4000 : 0;
 			cfg.read_age_limit_ns = 700000;
 			cfg.power_planes = power_planes;
