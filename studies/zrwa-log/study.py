@@ -113,14 +113,16 @@ def summarize(results):
             "tlc": mean(r["energy"]["operations"]["normal"]["programs"] * UNIT_KIB / 1024 / payload_mib(r) for r in results),
             "written": mean(r["ftl"]["host_write_bytes"] / 2 ** 20 / payload_mib(r) for r in results),
             "copied": mean(copied_mib(r) / payload_mib(r) for r in results),
+            "again": mean(r["ftl"]["in_place_bytes"] / r["ftl"]["host_write_bytes"] for r in results),
             "folded_zones": mean(r["ftl"]["update_folds"] for r in results), "resets": mean(r["ftl"]["zone_resets"] for r in results),
             "flash_mib": conzone.flash_mib(results[0]), **conzone.common_figures(results)}
 
 
 TIME, TAIL, PROGRAMMED, TLC = "a synced write", "p99 of a synced write", "bytes programmed for a byte of payload", "bytes programmed in TLC for a byte of payload"
-WRITTEN, COPIED, FOLDED = "bytes written by the host for a byte of payload", "bytes copied for a byte of payload", "zones that moved with what was written in place"
+WRITTEN, COPIED, FOLDED = "bytes written by the host for a byte of payload", "bytes copied for a byte of payload", "zones that moved with what was written in place, or commits"
+AGAIN = "share of the writes that replaced a sector in place"
 FIGURES = [(TIME, "append_us", "us"), (TAIL, "p99_us", "us"), (PROGRAMMED, "programmed", ""), (TLC, "tlc", ""), (WRITTEN, "written", ""), (COPIED, "copied", ""),
-           (FOLDED, "folded_zones", ""), ("zones reset", "resets", "")]
+           (FOLDED, "folded_zones", ""), (AGAIN, "again", ""), ("zones reset", "resets", "")]
 
 
 def figures(args, measured):
@@ -144,6 +146,9 @@ def directions(figure):
         yield f"{load}: and less than a block device", programmed[AREA] < 0.9 * programmed[BLOCK]
         yield f"{load}: it saves programs in TLC", tlc[AREA] < 0.7 * tlc[APPENDED]
         yield f"{load}: and needs no copies", copied[AREA] == 0
+        again = by_way(figure, AGAIN, load)
+        yield f"{load}: what it saves was written again in the area", abs(again[AREA] - again[AMPLE]) < 0.01 and again[AREA] > 0.3
+        yield f"{load}: a superpage holds many commits", figure(f"{FOLDED}, {load}, {UNITS}") < figure(f"{FOLDED}, {load}, {AREA}") / 4
         yield f"{load}: coarse commits are programmed once", programmed[UNITS] < programmed[AREA] - 0.05 and abs(tlc[UNITS] / tlc[AREA] - 1) < 0.05
         if is_full(figure):
             yield f"{load}: what is in place stays in SLC, whose collector copies it", copied[AMPLE] > 0 and not figure(f"{FOLDED}, {load}, {AMPLE}")
@@ -166,11 +171,12 @@ def rows(figure):
             at = f"{load}, {way}"
             yield (f"{'control, ' if way in CONTROLS[load] else ''}{load}: {way}", "",
                    f"{figure(f'{PROGRAMMED}, {at}'):.2f} bytes programmed for a byte ({figure(f'{TLC}, {at}'):.2f} in TLC, {figure(f'{COPIED}, {at}'):.2f} copied); "
-                   f"a synced write {figure(f'{TIME}, {at}'):,.0f} us (p99 {figure(f'{TAIL}, {at}'):,.0f}); {figure(f'zones reset, {at}'):.0f} zones or superblocks reset")
+                   f"a synced write {figure(f'{TIME}, {at}'):,.0f} us (p99 {figure(f'{TAIL}, {at}'):,.0f}); {figure(f'zones reset, {at}'):.0f} zones or superblocks reset" +
+                   (f"; {figure(f'{FOLDED}, {at}'):,.0f} commits" if way in (AREA, UNITS, ONCE) else ""))
 
 
 def show(measured):
-    report.table(["load", "way", "us", "p99, us", "programmed", "in TLC", "written", "copied", "folded zones", "resets"],
+    report.table(["load", "way", "us", "p99, us", "programmed", "in TLC", "written", "copied", "folded or commits", "again", "resets"],
                  [[load, way, *(p[field] for _, field, _ in FIGURES)] for (load, way), p in measured.items()])
 
 
