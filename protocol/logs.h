@@ -81,7 +81,7 @@ struct hz_log_ftl {
 	uint64_t deallocated_sectors;                           /* conventional sectors removed from the map by deallocations */
 	uint64_t copied_sectors;                                /* by Copy, inside the device */
 	/* Sequential zones: sectors written in place; such writes refused by the budget; zones moved with their updates; updated sectors
-	 * moved. */
+	 * moved. Of random write areas: sectors written again before they were committed; none; commits; sectors committed. */
 	uint64_t in_place_sectors, in_place_refusals, update_folds, folded_updates;
 	/* Data cache. Parts of requests, one line each: reads with all, some or no sectors there, and a wait for flash for the rest;
 	 * writes into a line that was there, or not. Write-backs of lines by cause; sectors written back to write buffers; failed ones.

@@ -21,7 +21,7 @@ uint64_t KeptPort::submit(uint16_t cid, const wl::Request &request, uint64_t arr
 		commands_[cid].written.stamps = there.stamps;
 	if (record_ && (there.op == Op::reset || there.op == Op::reset_all))
 		note_reset(there.op, there.lba);
-	if (record_ && there.op == Op::deallocate)
+	if (record_ && (there.op == Op::deallocate || there.again))
 		note_gone(there.lba, there.sectors);
 	return behind_.submit(cid, there, arrival_ns);
 }
@@ -36,7 +36,7 @@ void KeptPort::note_reset(Op op, uint64_t lba)
 			write.stamps.clear();
 }
 
-// The same for sectors: their acknowledgements are revoked.
+// The same for sectors, which may hold what is written in their place from then on.
 void KeptPort::note_gone(uint64_t lba, uint64_t sectors)
 {
 	record_->revoke(lba, sectors);

@@ -10,6 +10,7 @@
 #include "replay/trace_zones.hpp"
 #include "replay/zone_deal.hpp"
 #include "workload/block_generator.hpp"
+#include "workload/log_record.hpp"
 #include "workload/random.hpp"
 #include "workload/zone_generator.hpp"
 
@@ -147,6 +148,59 @@ void check_placement(const wl::Workload &workload, const NamespaceInfo &device)
 					std::to_string(device.handles) + " reclaim unit handles, which are counted from 0");
 }
 
+std::string kib(uint64_t sectors) { return std::to_string(sectors * 4) + " KiB"; }
+
+/* What a record's last block has in common with the next record's first must not be committed before. */
+void check_area(const wl::ThreadSpec &t, const NamespaceInfo &device)
+{
+	const uint64_t block = t.record ? t.blocks.front().sectors : 0, unit = device.zrwa_granularity;
+	if (wl::most_sectors(t) > device.zrwa_sectors)
+		throw wl::WorkloadError("zrwa: a write of " + kib(wl::most_sectors(t)) +
+					" is larger than this device's random write areas of " + kib(device.zrwa_sectors) +
+					": give smaller blocks, or its file a larger zrwa.size");
+	if (block && unit % block && block + unit - 1 > device.zrwa_sectors)
+		throw wl::WorkloadError(
+			"record: a block of " + kib(block) + " is committed before it is full, in units of " + kib(unit) +
+			" (zrwa.flush_granularity): let the block divide them, or give the device's file a larger zrwa.size");
+}
+
+void check_areas(const wl::Workload &workload, const NamespaceInfo &device)
+{
+	uint64_t zones = 0;
+	for (const wl::ThreadSpec &t : workload.threads) {
+		zones += t.zrwa ? t.open_zones : 0;
+		if (!t.zrwa)
+			continue;
+		if (workload.mapping == wl::Mapping::log)
+			throw wl::WorkloadError("zrwa: the log mapping writes zones in order: remove the key, or use mapping: direct");
+		if (!device.zrwa_zones)
+			throw wl::WorkloadError("zrwa: this device has no random write areas: give its file zrwa: {count: " +
+						std::to_string(t.open_zones) + "}, or remove the key");
+		check_area(t, device);
+	}
+	if (zones > device.zrwa_zones)
+		throw wl::WorkloadError("zrwa: the workload writes " + std::to_string(zones) +
+					" zones with random write areas side by side, " + "the device has " +
+					std::to_string(device.zrwa_zones) + ": use fewer threads or open zones, or raise zrwa.count");
+}
+
+/* Without areas a log of records is overwritten in place. */
+void check_records(const wl::Workload &workload, const NamespaceInfo &device)
+{
+	for (const wl::ThreadSpec &t : workload.threads) {
+		if (!t.record || t.zrwa || !device.zoned || t.area == wl::Area::conventional || workload.mapping == wl::Mapping::log)
+			continue;
+		if (!device.in_place_writes)
+			throw wl::WorkloadError(
+				"record: this device's zones are not overwritten: give the thread zrwa: true, or the device's file "
+				"zones: {in_place: 1 MiB}");
+		if (t.blocks.front().sectors * 4096 % t.record)
+			throw wl::WorkloadError(
+				"record: without zrwa a write is either in place or behind all others: let the record divide its block of " +
+				kib(t.blocks.front().sectors));
+	}
+}
+
 /* Keys that name zones mean nothing where there are none. */
 void refuse_zones(const wl::Workload &workload)
 {
@@ -159,6 +213,7 @@ void refuse_zones(const wl::Workload &workload)
 	for (const wl::ThreadSpec &t : workload.threads) {
 		refuse(t.zones, "zones");
 		refuse(t.append, "append");
+		refuse(t.zrwa, "zrwa");
 		refuse(t.durable_ratio > 0, "durable_ratio");
 		refuse(t.open_zones != 1, "open_zones");
 		refuse(t.zone_depth, "zone_depth");
@@ -192,6 +247,11 @@ void check_tailor(const wl::Workload &workload, const NamespaceInfo &device)
 		throw wl::WorkloadError("iotailor.memory: " + std::to_string(workload.tailor->memory * 4) +
 					" KiB are less than the unit of " + std::to_string(workload.tailor->unit * 4) +
 					" KiB that they must hold");
+	for (const wl::ThreadSpec &t : workload.threads)
+		if (workload.mapping == wl::Mapping::direct && (t.record || t.zrwa))
+			throw wl::WorkloadError(
+				std::string("iotailor: it writes each sector once, in order, and a thread does not: remove ") +
+				(t.record ? "record" : "zrwa") + ", or leave it out");
 	for (const wl::ThreadSpec &t : workload.threads)
 		if (workload.mapping == wl::Mapping::direct && (t.append || t.area == wl::Area::conventional))
 			throw wl::WorkloadError(std::string("iotailor: it groups writes to sequential zones, and a thread ") +
@@ -229,6 +289,8 @@ Plan plan_of(const Group &group, const NamespaceInfo &device, bool fresh, const 
 	check_streams(workload, device);
 	check_durable_writes(workload, device);
 	check_placement(workload, device);
+	check_areas(workload, device);
+	check_records(workload, device);
 	if (workload.tailor)
 		check_tailor(workload, device);
 	Plan plan;

@@ -7,9 +7,19 @@
 namespace hz::replay {
 namespace {
 
+constexpr uint32_t zrwa_allocation = 1 << 9; /* ZRWAA in CDW13 of Zone Management Send */
+
+nvme_sqe open_zrwa(uint64_t start)
+{
+	nvme_sqe sqe = QueuePair::zone_send(start, NVME_ZSA_OPEN);
+	sqe.cdw13 |= zrwa_allocation;
+	return sqe;
+}
+
 nvme_sqe with_flags(nvme_sqe sqe, const wl::Request &r)
 {
 	sqe.cdw12 |= r.fua ? NVME_RW_FUA : 0;
+	sqe.cdw3 |= r.in_place ? NVME_RW_IN_PLACE : 0;
 	if (r.placement) {
 		sqe.cdw12 |= uint32_t(NVME_DIRECTIVE_PLACEMENT) << NVME_RW_DTYPE_SHIFT;
 		sqe.cdw13 = uint32_t(r.placement) << NVME_RW_DSPEC_SHIFT;
@@ -28,6 +38,8 @@ nvme_sqe command_of(const wl::Request &r)
 	case wl::Op::finish: return QueuePair::zone_send(r.lba, NVME_ZSA_FINISH);
 	case wl::Op::open: return QueuePair::zone_send(r.lba, NVME_ZSA_OPEN);
 	case wl::Op::close: return QueuePair::zone_send(r.lba, NVME_ZSA_CLOSE);
+	case wl::Op::open_zrwa: return open_zrwa(r.lba);
+	case wl::Op::commit: return QueuePair::zone_send(r.lba, NVME_ZSA_COMMIT);
 	case wl::Op::deallocate: return QueuePair::deallocate(1);
 	case wl::Op::flush: break;
 	}

@@ -13,7 +13,7 @@ using wl::Step;
 using wl::ZoneCell;
 
 TraceZones::TraceZones(std::shared_ptr<const TraceSurvey> survey, const wl::ZoneShare &device, uint32_t thread)
-	: trace_(survey, 1), cells_(device, true), thread_(thread)
+	: trace_(survey, 1), cells_(device, wl::Versions::appends), thread_(thread)
 {
 	const std::string &key = survey->spec.block_key;
 	if (!key.empty())
@@ -124,8 +124,8 @@ void TraceZones::fill_data(Request &request, Lane &lane)
 	for (uint32_t i = 0; i < request.sectors; i++)
 		request.stamps.push_back(read ? cells_.stamp(part.zone, part.lba - start + i) : wl::Stamp{start, ++serial_});
 	(read ? cell.reads : cell.writes)++;
-	if (!read && cell.append_version.empty())
-		cell.append_version.assign(cells_.share().zone_capacity, 0);
+	if (!read && cell.version.empty())
+		cell.version.assign(cells_.share().zone_capacity, 0);
 	if (!read && cell.state == CellState::empty)
 		cell.state = CellState::open;
 	part.sectors -= request.sectors;
@@ -176,10 +176,10 @@ Step TraceZones::next(Request &request)
 void TraceZones::finish_data(const Request &request, ZoneCell &cell, uint32_t zone, uint64_t lba)
 {
 	const uint64_t offset = lba - cells_.start(zone);
-	if (offset + request.sectors > cell.append_version.size())
+	if (offset + request.sectors > cell.version.size())
 		return;
 	for (uint32_t i = 0; i < request.sectors; i++)
-		cell.append_version[offset + i] = request.stamps[i].version;
+		cell.version[offset + i] = request.stamps[i].version;
 	cells_.written(zone, offset, request.sectors);
 }
 

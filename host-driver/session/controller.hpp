@@ -30,6 +30,8 @@ struct NamespaceInfo {
 	uint64_t conventional_zones = 0;       // the first ones; 0 unless from a zone report
 	uint32_t max_open = 0, max_active = 0; // 0 = no limit
 	uint32_t max_transfer_sectors = 0, max_append_sectors = 0;
+	uint32_t zrwa_zones = 0;                         // that may have a random write area at a time; 0: none
+	uint32_t zrwa_sectors = 0, zrwa_granularity = 0; // of an area, and by what multiples of sectors it moves
 	uint32_t nvm_set = 0;
 	uint32_t handles = 0;         // reclaim unit handles: writes may name one by a placement identifier
 	bool protection = false;      // every sector has protection information of type 1

@@ -84,6 +84,11 @@ NamespaceInfo Controller::namespace_info(uint32_t nsid)
 	info.max_open = limit(zns.mor);
 	info.max_active = limit(zns.mar);
 	info.max_append_sectors = transfer_limit(zns_controller.zasl, info.max_transfer_sectors);
+	if (zns.ozcs & NVME_ZNS_OZCS_ZRWA) {
+		info.zrwa_zones = zns.numzrwa + 1;
+		info.zrwa_sectors = zns.zrwas;
+		info.zrwa_granularity = zns.zrwafg;
+	}
 	return info;
 }
 

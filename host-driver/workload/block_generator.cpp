@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/block_generator.hpp"
 
+#include "workload/log_record.hpp"
+
 #include <algorithm>
 
 namespace hz::wl {
@@ -25,6 +27,9 @@ BlockGenerator::BlockGenerator(const ThreadSpec &spec, uint64_t space, uint64_t 
 	}
 	if (space_ < block_)
 		throw WorkloadError("a thread's address space of " + std::to_string(space_ * 4) + " KiB is smaller than its blocks");
+	if (spec.record && spec.write_pattern == Pattern::random)
+		throw WorkloadError(
+			"record: a log is written from its begin to its end: give write_pattern: sequential, or remove the key");
 	if (spec.distribution == Distribution::zipf)
 		zipf_.emplace(space_ / block_, spec.zipf_theta);
 }
@@ -62,6 +67,16 @@ uint64_t BlockGenerator::place(Pattern pattern, uint64_t sectors, uint64_t &curs
 	return lba;
 }
 
+/* The log begins again at its start. */
+void BlockGenerator::place_record(BlockOp &op)
+{
+	if (filled_ == space_ * 4096)
+		filled_ = 0;
+	const SectorRange range = next_record(spec_, filled_, space_);
+	op.lba = range.first;
+	op.sectors = range.end - range.first;
+}
+
 BlockVerb BlockGenerator::draw_verb()
 {
 	const double dice = random_.unit();
@@ -88,6 +103,9 @@ bool BlockGenerator::next(BlockOp &op)
 	op.lba = op.verb == BlockVerb::read
 			 ? place(spec_.read_pattern, op.sectors, read_cursor_)
 			 : place(spec_.write_pattern, op.sectors, op.verb == BlockVerb::trim ? trim_cursor_ : write_cursor_);
+	if (op.verb == BlockVerb::write && spec_.record)
+		place_record(op);
+	op.fua = spec_.fua && op.verb == BlockVerb::write;
 	ops_++;
 	sectors_ += op.sectors;
 	unflushed_ += op.verb == BlockVerb::write;

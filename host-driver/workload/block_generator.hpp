@@ -26,13 +26,14 @@ private:
 	BlockVerb draw_verb();
 	uint64_t draw_block();
 	uint64_t place(Pattern pattern, uint64_t sectors, uint64_t &cursor);
+	void place_record(BlockOp &op);
 
 	ThreadSpec spec_;
 	Random random_;
 	uint64_t space_, block_ = 1, total_weight_ = 0;
 	std::optional<Zipf> zipf_;
 	uint64_t prepared_, prepared_end_; /* the part to prepare */
-	uint64_t ops_ = 0, sectors_ = 0, unflushed_ = 0, read_cursor_ = 0, write_cursor_ = 0, trim_cursor_ = 0;
+	uint64_t ops_ = 0, sectors_ = 0, unflushed_ = 0, read_cursor_ = 0, write_cursor_ = 0, trim_cursor_ = 0, filled_ = 0;
 };
 
 } // namespace hz::wl

@@ -17,7 +17,7 @@ struct WorkloadError : std::runtime_error {
 	using std::runtime_error::runtime_error;
 };
 
-enum class Op : uint8_t { read, write, append, flush, reset, reset_all, finish, open, close, deallocate };
+enum class Op : uint8_t { read, write, append, flush, reset, reset_all, finish, open, close, deallocate, open_zrwa, commit };
 
 /* Cause of a command: the workload, or the mapping's own housekeeping. */
 enum class Cause : uint8_t { user, gc };
@@ -34,11 +34,13 @@ struct Stamp {
 struct Request {
 	Op op = Op::read;
 	Cause cause = Cause::user;
-	uint64_t lba = 0;           /* zone commands and append: zone start */
+	uint64_t lba = 0;           /* zone commands and append: zone start; commit: the last sector that is committed */
 	uint32_t sectors = 0;       /* read, write, append, deallocate */
 	bool fua = false;           /* write: durable when it completes */
 	bool after_flushes = false; /* write, append: its source held it back until the flushes before it had completed */
 	bool durable = false;       /* write, append: requests protection from a power cut */
+	bool again = false;         /* write: to sectors of a sequential zone that were written since its reset, among others */
+	bool in_place = false;      /* write: before the write pointer of a sequential zone */
 	uint16_t placement = 0;     /* write: its placement identifier; 0: it names none */
 	uint64_t think_ns = 0;      /* the thread pauses this long before it submits */
 	uint64_t not_before_ns = 0; /* earliest arrival, counted from the start of the phase */

@@ -40,6 +40,7 @@ struct ThreadSpec {
 	std::vector<BlockSize> blocks{{4, 1}};
 	Distribution distribution = Distribution::uniform;
 	double zipf_theta = 0.99;
+	uint64_t record = 0; /* bytes of a log's record, which each write appends; 0 = a write is a block */
 	uint32_t queue_depth = 8;
 	Think think = Think::constant;
 	uint64_t think_ns = 0;
@@ -51,6 +52,8 @@ struct ThreadSpec {
 	uint32_t zone_depth = 0;        /* writes in flight per zone; 0 = no limit */
 	bool reset_when_full = true;
 	bool append = false;
+	bool zrwa = false;                         /* zones have a random write area while they are written */
+	bool fua = false;                          /* writes are durable when they complete */
 	double durable_ratio = 0.0;                /* share of writes with protection from a power cut */
 	uint32_t placement = 0;                    /* identifier of its writes (flexible data placement); 0: none is named */
 	uint32_t flush_every = 0;                  /* writes between flushes; 0 = never */

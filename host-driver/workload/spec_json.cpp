@@ -14,7 +14,7 @@ json thread_json(const ThreadSpec &t)
 	json blocks = json::array();
 	for (const BlockSize &block : t.blocks)
 		blocks.push_back({{"size_bytes", block.sectors * 4096}, {"weight", block.weight}});
-	return {
+	json out = {
 		{"read_pattern", word(t.read_pattern)},
 		{"write_pattern", word(t.write_pattern)},
 		{"read_ratio", t.read_ratio},
@@ -42,6 +42,13 @@ json thread_json(const ThreadSpec &t)
 		{"span_bytes", t.span_sectors * 4096},
 		{"prefill", t.prefill},
 	};
+	if (t.record)
+		out["record_bytes"] = t.record;
+	if (t.zrwa)
+		out["zrwa"] = true;
+	if (t.fua)
+		out["fua"] = true;
+	return out;
 }
 
 json trace_json(const TraceSpec &t)

@@ -19,6 +19,8 @@ ThreadSpec preparation_of(const ThreadSpec &t)
 	out.open_zones = t.open_zones;
 	out.zone_depth = t.zone_depth;
 	out.append = t.append;
+	out.record = t.record;
+	out.zrwa = t.zrwa;
 	out.placement = t.placement;
 	out.span = t.span;
 	out.span_sectors = t.span_sectors;

@@ -1,5 +1,6 @@
 /* YAML → Workload. */
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "workload/log_record.hpp"
 #include "workload/spec.hpp"
 
 #include <algorithm>
@@ -61,6 +62,17 @@ void read_blocks(Fields &f, ThreadSpec &t)
 		f.fail("blocks", "needs 1 to 64 entries");
 }
 
+void read_record(Fields &f, ThreadSpec &t)
+{
+	f.bytes("record", t.record, 0, max_block_sectors * 4096);
+	if (t.record && t.blocks.size() > 1)
+		f.fail("record", "a log has blocks of one size: give block, and not blocks");
+	if (t.record && most_sectors(t) > max_block_sectors)
+		f.fail("record", "the blocks that hold a record are more than 512 KiB: make record or block smaller");
+	if (t.record && t.append)
+		f.fail("record", "the block that the last record left half full is written again, which an append cannot: remove append");
+}
+
 void read_patterns(Fields &f, ThreadSpec &t)
 {
 	if (f.has("pattern")) {
@@ -104,6 +116,8 @@ void check_conventional(const Fields &f, const ThreadSpec &t)
 		f.fail("open_zones", "goes with sequential zones: remove it, or area: conventional");
 	if (t.zone_depth)
 		f.fail("zone_depth", "goes with sequential zones: remove it, or area: conventional");
+	if (t.zrwa)
+		f.fail("zrwa", "goes with sequential zones: remove it, or area: conventional");
 }
 
 void read_span(Fields &f, ThreadSpec &t)
@@ -130,6 +144,9 @@ void read_thread(Fields f, ThreadSpec &t, bool weighted)
 	f.count("zone_depth", t.zone_depth, 0, 1023);
 	f.flag("reset_when_full", t.reset_when_full);
 	f.flag("append", t.append);
+	f.flag("zrwa", t.zrwa);
+	f.flag("fua", t.fua);
+	read_record(f, t);
 	f.real("durable_ratio", t.durable_ratio, 0.0, 1.0);
 	f.count("placement", t.placement, 0, UINT16_MAX);
 	f.count("flush_every", t.flush_every);
@@ -141,6 +158,8 @@ void read_thread(Fields f, ThreadSpec &t, bool weighted)
 	if (f.has("priority") && !weighted)
 		f.fail("priority", "counts with weighted round robin only: give the workload's key arbitration, too");
 	f.finish();
+	if (t.zrwa && t.append)
+		f.fail("zrwa", "a zone with a random write area takes no appends: remove append");
 	check_conventional(f, t);
 }
 

@@ -2,18 +2,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "workload/zone_cells.hpp"
 
+#include <algorithm>
+
 namespace hz::wl {
 
-ZoneCells::ZoneCells(const ZoneShare &share, bool appends) : share_(share), appends_(appends), cells_(share.zones) {}
+ZoneCells::ZoneCells(const ZoneShare &share, Versions versions) : share_(share), versions_(versions), cells_(share.zones) {}
 
 Stamp ZoneCells::stamp(uint32_t index, uint64_t offset) const
 {
 	const ZoneCell &cell = cells_[index];
 	if (offset >= cell.readable)
 		return {};
-	if (appends_)
-		return {start(index), cell.append_version[offset]};
-	return {start(index) + offset, cell.generation};
+	if (versions_ == Versions::appends)
+		return {start(index), cell.version[offset]};
+	return {start(index) + offset, versions_ == Versions::writes ? cell.version[offset] : cell.generation};
+}
+
+void ZoneCells::opened(uint32_t index)
+{
+	ZoneCell &cell = cells_[index];
+	cell.state = CellState::open;
+	cell.version.assign(versions_ != Versions::generation ? share_.zone_capacity : 0, 0);
+	cell.newest.assign(versions_ == Versions::writes ? share_.zone_capacity : 0, 0);
 }
 
 std::vector<LiveSector> ZoneCells::live() const
@@ -47,12 +57,15 @@ void ZoneCells::unlist(uint32_t index)
 void ZoneCells::written(uint32_t index, uint64_t offset, uint64_t sectors)
 {
 	ZoneCell &cell = cells_[index];
-	cell.ahead[offset] = sectors;
+	if (versions_ == Versions::writes) /* one after the other */
+		cell.readable = std::max(cell.readable, offset + sectors);
+	else
+		cell.ahead[offset] = sectors;
 	for (auto first = cell.ahead.begin(); first != cell.ahead.end() && first->first == cell.readable;) {
 		cell.readable += first->second;
 		first = cell.ahead.erase(first);
 	}
-	if (cell.readable && (cell.state == CellState::open || cell.state == CellState::full))
+	if (cell.readable && (cell.state == CellState::open || cell.state == CellState::ending || cell.state == CellState::full))
 		list(index);
 }
 
@@ -60,7 +73,7 @@ void ZoneCells::was_reset(uint32_t index)
 {
 	ZoneCell &cell = cells_[index];
 	cell.state = CellState::empty;
-	cell.issued = cell.readable = 0;
+	cell.issued = cell.filled = cell.readable = 0;
 	cell.ahead.clear();
 	cell.generation++;
 }

@@ -14,6 +14,13 @@ namespace {
 
 constexpr uint32_t none = UINT32_MAX;
 
+Versions versions_of(const ThreadSpec &spec)
+{
+	if (spec.append)
+		return Versions::appends;
+	return spec.record ? Versions::writes : Versions::generation;
+}
+
 uint32_t largest_block(const ThreadSpec &spec)
 {
 	uint64_t most = 1;
@@ -25,13 +32,13 @@ uint32_t largest_block(const ThreadSpec &spec)
 } // namespace
 
 ZoneGenerator::ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uint64_t seed)
-	: spec_(spec), cells_(share, spec.append), random_(seed), draining_(none)
+	: spec_(spec), cells_(share, versions_of(spec)), random_(seed), draining_(none)
 {
-	const uint32_t block = largest_block(spec);
+	const uint32_t block = largest_block(spec), largest = uint32_t(most_sectors(spec));
 	if (share.zones == 0 || share.zone_capacity < block)
 		throw WorkloadError("a thread has no zone that holds a block of " + std::to_string(block * 4) + " KiB");
-	if (block > std::min(share.max_transfer, spec.append ? share.max_append : share.max_transfer))
-		throw WorkloadError("blocks of " + std::to_string(block * 4) + " KiB are more than the device takes in one command");
+	if (largest > std::min(share.max_transfer, spec.append ? share.max_append : share.max_transfer))
+		throw WorkloadError("blocks of " + std::to_string(largest * 4) + " KiB are more than the device takes in one command");
 	if (spec.trim_ratio > 0)
 		throw WorkloadError("trim_ratio: sectors of sequential zones are not trimmed, zones are reset: remove it, or choose area: "
 				    "conventional, mapping: log or a block namespace");
@@ -42,7 +49,7 @@ ZoneGenerator::ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uin
 	blocks_per_zone_ = share.zone_capacity / block;
 	const uint64_t space = share.zone_capacity * share.zones;
 	span_sectors_ = spec.span_sectors ? spec.span_sectors : uint64_t(double(space) * spec.span);
-	prefill_sectors_ = uint64_t(double(space) * spec.prefill);
+	prefill_sectors_ = prefill_of(space);
 	if (span_sectors_ < block || span_sectors_ > space)
 		throw WorkloadError("span_bytes: a span of " + std::to_string(span_sectors_ * 4) +
 				    " KiB must hold a block and fit the thread's zones of " + std::to_string(space * 4) + " KiB");
@@ -55,6 +62,14 @@ ZoneGenerator::ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uin
 		total_weight_ += entry.weight;
 	if (spec.distribution == Distribution::zipf)
 		zipf_.emplace(span_blocks_, spec.zipf_theta);
+}
+
+/* An area is given to empty zones: none may be left half full. */
+uint64_t ZoneGenerator::prefill_of(uint64_t space) const
+{
+	const auto part = uint64_t(double(space) * spec_.prefill);
+	const uint64_t unit = cells_.share().zone_capacity * spec_.open_zones;
+	return spec_.zrwa || spec_.record ? std::min(space, (part + unit - 1) / unit * unit) : part;
 }
 
 bool ZoneGenerator::finished() const
@@ -140,8 +155,11 @@ Step ZoneGenerator::next(Request &request)
 bool ZoneGenerator::plans_ahead() const
 {
 	const bool writes = preparing_ || spec_.read_ratio <= 0;
-	return writes ? !spec_.zone_depth : spec_.read_ratio >= 1;
+	return writes ? !zone_depth() && (preparing_ || !spec_.zrwa) : spec_.read_ratio >= 1;
 }
+
+/* A record waits for the one before it, whose last block it writes again. */
+uint32_t ZoneGenerator::zone_depth() const { return writes_records() ? 1 : spec_.zone_depth; }
 
 /* The next zone written after a reset depends on the reset's end. */
 bool ZoneGenerator::foresees()
@@ -158,7 +176,11 @@ bool ZoneGenerator::has_open_lane() const
 void ZoneGenerator::issued(Request &request)
 {
 	request.cause = Cause::user;
-	request.durable &= request.op == Op::write || request.op == Op::append;
+	const bool writes = request.op == Op::write || request.op == Op::append;
+	request.durable &= writes;
+	request.fua &= writes;
+	request.again &= writes;
+	request.in_place &= writes;
 	request.think_ns = draw_think();
 	request.not_before_ns = 0;
 	outstanding_++;
@@ -269,10 +291,13 @@ std::optional<size_t> ZoneGenerator::writable_lane(bool &waiting)
 			if (!zone)
 				continue;
 			lanes_[lane] = *zone;
-			cells_[*zone].state = CellState::open;
-			cells_[*zone].append_version.assign(spec_.append ? cells_.share().zone_capacity : 0, 0);
+			cells_.opened(*zone);
+			if (spec_.zrwa && !preparing_)
+				cells_[*zone].state = CellState::opening;
 		}
-		if (spec_.zone_depth && cells_[lanes_[lane]].writes >= spec_.zone_depth) {
+		const ZoneCell &cell = cells_[lanes_[lane]];
+		const uint32_t depth = cell.state == CellState::open ? zone_depth() : 1; // one command that opens it, or ends it
+		if (depth && cell.writes >= depth) {
 			waiting = true;
 			continue;
 		}
@@ -314,9 +339,11 @@ Step ZoneGenerator::issue_write(Request &request)
 {
 	bool waiting = false;
 	const auto lane = writable_lane(waiting);
+	if (lane && cells_[lanes_[*lane]].state != CellState::open)
+		return issue_zone(request, lanes_[*lane]);
 	if (lane) {
 		fill_write(request, lanes_[*lane]);
-		if (cells_[lanes_[*lane]].state != CellState::open)
+		if (cells_[lanes_[*lane]].state == CellState::full)
 			lanes_[*lane] = none;
 		pending_ = Choice::none;
 		issued(request);
@@ -331,25 +358,62 @@ Step ZoneGenerator::issue_write(Request &request)
 	return Step::done;
 }
 
+/* The zone gets its random write area, or loses it: all of it is committed. */
+Step ZoneGenerator::issue_zone(Request &request, uint32_t zone)
+{
+	ZoneCell &cell = cells_[zone];
+	const bool opens = cell.state == CellState::opening;
+	request.op = opens ? Op::open_zrwa : Op::commit;
+	request.lba = cells_.start(zone) + (opens ? 0 : cells_.share().zone_capacity - 1);
+	request.sectors = 0;
+	request.tag = zone;
+	request.stamps.clear();
+	cell.writes++;
+	issued(request);
+	return Step::issue;
+}
+
+SectorRange ZoneGenerator::next_range(ZoneCell &cell) const
+{
+	const uint64_t capacity = cells_.share().zone_capacity;
+	if (writes_records())
+		return next_record(spec_, cell.filled, capacity);
+	return {cell.issued, std::min(cell.issued + pending_block_, capacity)};
+}
+
+void ZoneGenerator::fill_stamps(Request &request, uint32_t zone)
+{
+	ZoneCell &cell = cells_[zone];
+	request.stamps.clear();
+	for (uint32_t i = 0; i < request.sectors; i++) {
+		if (spec_.append)
+			request.stamps.push_back({cells_.start(zone), ++serial_});
+		else if (spec_.record)
+			request.stamps.push_back({request.lba + i, ++serial_});
+		else
+			request.stamps.push_back({request.lba + i, cell.generation});
+		if (spec_.record)
+			cell.newest[request.lba + i - cells_.start(zone)] = serial_;
+	}
+}
+
 void ZoneGenerator::fill_write(Request &request, uint32_t zone)
 {
 	ZoneCell &cell = cells_[zone];
 	const uint64_t capacity = cells_.share().zone_capacity;
 	request.op = spec_.append ? Op::append : Op::write;
+	const SectorRange range = next_range(cell);
 	request.durable = draw_durable();
-	request.sectors = uint32_t(std::min<uint64_t>(pending_block_, capacity - cell.issued));
-	request.lba = cells_.start(zone) + (spec_.append ? 0 : cell.issued);
+	request.fua = spec_.fua && !preparing_;
+	request.again = range.first < cell.issued;
+	request.in_place = request.again && !spec_.zrwa;
+	request.sectors = uint32_t(range.end - range.first);
+	request.lba = cells_.start(zone) + (spec_.append ? 0 : range.first);
 	request.tag = zone;
-	request.stamps.clear();
-	for (uint32_t i = 0; i < request.sectors; i++) {
-		if (spec_.append)
-			request.stamps.push_back({cells_.start(zone), ++append_serial_});
-		else
-			request.stamps.push_back({request.lba + i, cell.generation});
-	}
-	cell.issued += request.sectors;
-	if (cell.issued == capacity)
-		cell.state = CellState::full;
+	fill_stamps(request, zone);
+	cell.issued = range.end;
+	if (cell.issued == capacity && (!writes_records() || cell.filled == capacity * 4096))
+		cell.state = spec_.zrwa && !preparing_ ? CellState::ending : CellState::full;
 	cell.writes++;
 	ops_++;
 	unflushed_++;
@@ -364,17 +428,41 @@ void ZoneGenerator::finish_write(const Request &request, bool ok, uint64_t resul
 	const uint64_t lba = request.op == Op::append ? result : request.lba;
 	const uint64_t offset = lba - cells_.start(zone);
 	if (!ok || offset + request.sectors > cells_.share().zone_capacity) {
-		/* The zone's order is broken for good: nothing further is written to it. */
-		for (uint32_t &lane : lanes_)
-			lane = lane == zone ? none : lane;
-		cell.state = CellState::lost;
-		cells_.unlist(zone);
+		lose(zone);
 		return;
 	}
-	if (request.op == Op::append)
+	if (spec_.append || spec_.record)
 		for (uint32_t i = 0; i < request.sectors; i++)
-			cell.append_version[offset + i] = request.stamps[i].version;
+			cell.version[offset + i] = request.stamps[i].version;
 	cells_.written(zone, offset, request.sectors);
+}
+
+/* The zone's order is broken for good: nothing further is written to it. */
+void ZoneGenerator::lose(uint32_t zone)
+{
+	std::replace(lanes_.begin(), lanes_.end(), zone, none);
+	cells_[zone].state = CellState::lost;
+	cells_.unlist(zone);
+}
+
+void ZoneGenerator::finish_zone(const Request &request, bool ok)
+{
+	const auto zone = uint32_t(request.tag);
+	cells_[zone].writes--;
+	if (!ok) {
+		lose(zone);
+		return;
+	}
+	cells_[zone].state = request.op == Op::commit ? CellState::full : CellState::open;
+	if (request.op == Op::commit)
+		std::replace(lanes_.begin(), lanes_.end(), zone, none);
+}
+
+/* A write that was under way beside the read may have been faster. */
+uint64_t ZoneGenerator::newest_version(const Request &request, uint32_t index)
+{
+	const auto zone = uint32_t(request.tag);
+	return spec_.record ? cells_[zone].newest[request.lba + index - cells_.start(zone)] : request.stamps[index].version;
 }
 
 void ZoneGenerator::complete(const Request &request, uint16_t status, uint64_t result)
@@ -385,6 +473,8 @@ void ZoneGenerator::complete(const Request &request, uint16_t status, uint64_t r
 		cells_[zone].reads--;
 	if (request.op == Op::write || request.op == Op::append)
 		finish_write(request, status == 0, result);
+	if (request.op == Op::open_zrwa || request.op == Op::commit)
+		finish_zone(request, status == 0);
 	if (request.op != Op::reset)
 		return;
 	resets_--;

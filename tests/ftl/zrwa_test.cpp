@@ -75,6 +75,8 @@ TEST_P(Windows, InAnyOrderAndAgain)
 	ASSERT_EQ(rig.write(0, 2, 4, 2000), 0);
 	ASSERT_EQ(rig.write(0, 10, 1, 3000), 0);
 	EXPECT_EQ(filled(rig, 0), 0u) << "nothing is committed";
+	EXPECT_EQ(rig.counters().in_place_sectors, 1u) << "written again";
+	EXPECT_EQ(rig.counters().update_folds, 0u);
 	EXPECT_EQ(used(rig), 7u);
 	for (int boot = 0; boot < 3; boot++) {
 		EXPECT_EQ(rig.compare(0, 9, 1, 1000), "");
@@ -114,6 +116,8 @@ TEST_P(Windows, AWriteBehindTheWindowCommits)
 	EXPECT_EQ(filled(rig, 0), 20u);
 	EXPECT_EQ(rig.compare(0, 0, 4, 1000), "");
 	EXPECT_EQ(rig.compare(0, 4, 32, 4000), "");
+	EXPECT_EQ(rig.counters().update_folds, 2u);
+	EXPECT_EQ(rig.counters().folded_updates, 20u);
 	EXPECT_EQ(rig.write(0, 36, 17, 5000), NVME_ZONE_INVALID_WRITE) << "one sector too far";
 	EXPECT_EQ(rig.write(0, 19, 1, 5000), NVME_ZONE_INVALID_WRITE) << "committed";
 	EXPECT_EQ(filled(rig, 0), 20u);

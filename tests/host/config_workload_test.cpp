@@ -66,12 +66,24 @@ TEST(WorkloadConfig, Errors)
 		  "w.yaml:3: common.first_zone: needs the number of zones: give zones too");
 	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  zone_step: 2\n"),
 		  "w.yaml:3: common.zone_step: goes with first_zone: give both");
-	for (const char *key : {"append: true", "durable_ratio: 0.5", "open_zones: 2", "zone_depth: 3"})
+	for (const char *key : {"append: true", "durable_ratio: 0.5", "open_zones: 2", "zone_depth: 3", "zrwa: true"})
 		EXPECT_NE(workload_error_of("common:\n  total_ops: 5\n  area: conventional\n  " + std::string(key) + "\n")
 				  .find("w.yaml:4: common." + std::string(key).substr(0, std::string(key).find(':')) +
 					": goes with sequential zones: remove it, or area: conventional"),
 			  std::string::npos)
 			<< key;
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  record: 1 MiB\n").substr(0, 32), "w.yaml:3: common.record: '1 MiB'");
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  record: 500 B\n  blocks: [{size: 4 KiB}, {size: 8 KiB}]\n"),
+		  "w.yaml:3: common.record: a log has blocks of one size: give block, and not blocks");
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  record: 5000 B\n  block: 512 KiB\n"),
+		  "w.yaml:3: common.record: the blocks that hold a record are more than 512 KiB: make record or block smaller");
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  record: 500 B\n  append: true\n").substr(0, 40),
+		  "w.yaml:3: common.record: the block that ");
+	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  zrwa: true\n  append: true\n"),
+		  "w.yaml:3: common.zrwa: a zone with a random write area takes no appends: remove append");
+	const ThreadSpec log =
+		parse_workload("common: {total_ops: 5, record: 512 B, block: 8 KiB, zrwa: true, fua: true}\n", "w").threads[0];
+	EXPECT_TRUE(log.record == 512 && log.zrwa && log.fua);
 	EXPECT_EQ(workload_error_of("common:\n  total_ops: 5\n  placement: 65536\n"),
 		  "w.yaml:3: common.placement: '65536' is out of range: 0 to 65535");
 	EXPECT_EQ(parse_workload("common: {total_ops: 5}\nthreads: 2\neach: [{}, {placement: 3}]\n", "w").threads[1].placement, 3u);

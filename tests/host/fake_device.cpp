@@ -37,14 +37,48 @@ uint16_t FakeDevice::write(const wl::Request &r, uint16_t cid, uint64_t &result)
 	result = r.op == wl::Op::append ? start + zone.pointer : r.lba;
 	if (++writes_ == faults_.fail_write)
 		return NVME_WRITE_FAULT;
+	if (const uint16_t status = check_write(r, zone, result - start))
+		return status;
+	memcpy(&flash_[result * sector_bytes], buffers_[cid].data(), r.sectors * sector_bytes);
+	const uint64_t end = result - start + r.sectors;
+	rewrites += std::min(zone.begun, end) - std::min(zone.begun, result - start);
+	zone.begun = std::max(zone.begun, end);
+	if (!zone.area)
+		zone.pointer = std::max(zone.pointer, end);
+	else if (end > zone.pointer + area_)
+		zone.pointer += (end - zone.pointer - area_ + unit_ - 1) / unit_ * unit_;
+	return 0;
+}
+
+uint16_t FakeDevice::check_write(const wl::Request &r, Zone &zone, uint64_t at)
+{
 	if (zone.finished)
 		return NVME_ZONE_FULL;
-	if (result != start + zone.pointer)
-		return NVME_ZONE_INVALID_WRITE;
-	if (zone.pointer + r.sectors > zones_.zone_capacity)
+	if (at + r.sectors > zones_.zone_capacity)
 		return NVME_ZONE_BOUNDARY;
-	memcpy(&flash_[result * sector_bytes], buffers_[cid].data(), r.sectors * sector_bytes);
-	zone.pointer += r.sectors;
+	if (zone.area)
+		return at >= zone.pointer && at + r.sectors <= zone.pointer + 2 * area_ ? 0 : NVME_ZONE_INVALID_WRITE;
+	if (r.in_place)
+		return at + r.sectors <= zone.pointer ? 0 : NVME_ZONE_INVALID_WRITE;
+	return at == zone.pointer ? 0 : NVME_ZONE_INVALID_WRITE;
+}
+
+uint16_t FakeDevice::open_zrwa(Zone &zone)
+{
+	if (!area_ || zone.begun)
+		return NVME_INVALID_ZONE_OP;
+	zone.area = true;
+	return 0;
+}
+
+// The tests commit whole zones.
+uint16_t FakeDevice::commit(Zone &zone, uint64_t last)
+{
+	if (!zone.area || last + 1 != zones_.zone_capacity || zone.begun != zones_.zone_capacity)
+		return NVME_INVALID_ZONE_OP;
+	zone.pointer = last + 1;
+	zone.area = false;
+	commits++;
 	return 0;
 }
 
@@ -67,11 +101,12 @@ uint16_t FakeDevice::execute(const wl::Request &r, uint16_t cid, uint64_t &resul
 	case wl::Op::append: return write(r, cid, result);
 	case wl::Op::reset:
 		memset(&flash_[r.lba * sector_bytes], 0, zones_.zone_size * sector_bytes);
-		zone.pointer = 0;
-		zone.finished = false;
+		zone = {.busy_until = zone.busy_until};
 		resets++;
 		return 0;
 	case wl::Op::finish: zone.finished = true; return 0;
+	case wl::Op::open_zrwa: return open_zrwa(zone);
+	case wl::Op::commit: return commit(zone, r.lba % zones_.zone_size);
 	default: return 0;
 	}
 }

@@ -38,14 +38,19 @@ public:
 	// host's scheduling.
 	void set_batch(size_t most) { batch_ = most; }
 
+	// Sectors of random write areas, and by what multiples they move; without, zones that are opened with one are refused.
+	void set_areas(uint64_t sectors, uint64_t unit) { area_ = sectors, unit_ = unit; }
+
 	bool opened = false, closed = false;
-	uint64_t most_under_way = 0, resets = 0;
-	std::vector<std::string> history; // every command as text, in the order of arrivals
+	uint64_t most_under_way = 0, resets = 0, commits = 0, rewrites = 0; // commits: explicit ones; rewrites: of sectors
+	std::vector<std::string> history;                                   // every command as text, in the order of arrivals
 
 private:
 	struct Zone {
 		uint64_t pointer = 0, busy_until = 0;
 		bool finished = false;
+		bool area = false;  // ahead of the pointer
+		uint64_t begun = 0; // the end of what was written
 	};
 	struct Submitted {
 		uint16_t cid;
@@ -55,6 +60,9 @@ private:
 	void arrive(uint16_t cid, const wl::Request &request, uint64_t arrival_ns);
 	uint16_t execute(const wl::Request &request, uint16_t cid, uint64_t &result);
 	uint16_t write(const wl::Request &request, uint16_t cid, uint64_t &result);
+	uint16_t check_write(const wl::Request &request, Zone &zone, uint64_t at);
+	uint16_t open_zrwa(Zone &zone);
+	uint16_t commit(Zone &zone, uint64_t last);
 	uint16_t read(const wl::Request &request, uint16_t cid);
 
 	wl::ZoneShare zones_;
@@ -69,6 +77,7 @@ private:
 	std::vector<Completion> seen_;
 	uint64_t writes_ = 0, reads_ = 0, last_done_ns_ = 0;
 	size_t batch_ = SIZE_MAX;
+	uint64_t area_ = 0, unit_ = 0;
 };
 
 } // namespace hz::replay

@@ -97,13 +97,14 @@ protected:
 	}
 	~Kept() override { std::filesystem::remove_all(folder_); }
 
-	void submit(Op op, uint64_t lba, uint32_t count, bool fua)
+	void submit(Op op, uint64_t lba, uint32_t count, bool fua, bool again = false)
 	{
 		wl::Request r;
 		r.op = op;
 		r.lba = lba;
 		r.sectors = count;
 		r.fua = fua;
+		r.again = again;
 		for (uint32_t i = 0; i < count; i++)
 			r.stamps.push_back({lba + i, ++version_});
 		port_->submit(*port_->acquire(), r, 0);
@@ -151,6 +152,17 @@ TEST_P(Kept, OfZonesFuaPromisesAllUpToItsEnd)
 	expect(9, 9);
 	run(Op::flush, 0, 0, false);
 	expect(10, 0);
+}
+
+// A power cut leaves such a sector with the one content or the other.
+TEST_P(Kept, WhatIsWrittenAgainIsPromisedWhenThatHasEnded)
+{
+	run(Op::write, kept_zone, 2, true);
+	expect(2, 2);
+	submit(Op::write, kept_zone + 1, 2, true, true);
+	expect(1, 1);
+	port_->wait(1);
+	expect(3, 3);
 }
 
 TEST_P(Kept, OfWhatCanBeOverwrittenFuaPromisesItself)

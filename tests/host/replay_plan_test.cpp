@@ -64,6 +64,50 @@ TEST(Plan, IOTailorNeedsZonesAndWritesToThem)
 	EXPECT_NE(plan_error_of(one + with + "common: {total_ops: 1}\n", flat).find("block namespace and no zones"), std::string::npos);
 }
 
+TEST(Plan, RandomWriteAreasMustExistAndHoldWhatIsWritten)
+{
+	NamespaceInfo device = zoned(8);
+	const std::string one = "threads: 1\n", two = "threads: 2\n", thread = "common: {total_ops: 1, zrwa: true, block: 4 KiB";
+	EXPECT_EQ(plan_error_of(one + thread + "}\n", device),
+		  "w.yaml: zrwa: this device has no random write areas: give its file zrwa: {count: 1}, or remove the key");
+	device.zrwa_zones = 2;
+	device.zrwa_sectors = 16;
+	device.zrwa_granularity = 4;
+	EXPECT_EQ(plan_error_of(two + thread + "}\n", device), "no error");
+	EXPECT_EQ(
+		plan_error_of(two + thread + ", open_zones: 2}\n", device),
+		"w.yaml: zrwa: the workload writes 4 zones with random write areas side by side, the device has 2: use fewer threads or open "
+		"zones, or raise zrwa.count");
+	EXPECT_EQ(
+		plan_error_of(one + "common: {total_ops: 1, zrwa: true, block: 68 KiB}\n", device),
+		"w.yaml: zrwa: a write of 68 KiB is larger than this device's random write areas of 64 KiB: give smaller blocks, or its file a "
+		"larger zrwa.size");
+	EXPECT_EQ(plan_error_of(one + "common: {total_ops: 1, zrwa: true, block: 48 KiB, record: 4 KiB}\n", device), "no error");
+	EXPECT_EQ(
+		plan_error_of(one + "common: {total_ops: 1, zrwa: true, block: 56 KiB, record: 4 KiB}\n", device),
+		"w.yaml: record: a block of 56 KiB is committed before it is full, in units of 16 KiB (zrwa.flush_granularity): let the block "
+		"divide them, or give the device's file a larger zrwa.size");
+	EXPECT_EQ(plan_error_of(one + "mapping: log\n" + thread + "}\n", device),
+		  "w.yaml: zrwa: the log mapping writes zones in order: remove the key, or use mapping: direct");
+	EXPECT_NE(plan_error_of(one + "iotailor: {unit: 64 KiB, memory: 128 KiB}\n" + thread + "}\n", device).find("remove zrwa"),
+		  std::string::npos);
+}
+
+TEST(Plan, RecordsWithoutAnAreaAreWrittenInPlace)
+{
+	NamespaceInfo device = zoned(8);
+	const std::string thread = "threads: 1\ncommon: {total_ops: 1, block: 4 KiB, record: ";
+	EXPECT_EQ(
+		plan_error_of(thread + "512 B}\n", device),
+		"w.yaml: record: this device's zones are not overwritten: give the thread zrwa: true, or the device's file zones: {in_place: 1 "
+		"MiB}");
+	device.in_place_writes = true;
+	EXPECT_EQ(plan_error_of(thread + "512 B}\n", device), "no error");
+	EXPECT_EQ(plan_error_of(thread + "500 B}\n", device),
+		  "w.yaml: record: without zrwa a write is either in place or behind all others: let the record divide its block of 4 KiB");
+	EXPECT_EQ(plan_error_of("mapping: log\n" + thread + "500 B}\n", zoned(8)), "no error");
+}
+
 TEST(Plan, ThreadsMayNameTheirZones)
 {
 	const wl::Workload w = wl::parse_workload(
@@ -249,6 +293,8 @@ TEST(Plan, WhatADeviceDoesNotHaveIsNamed)
 		  "w.yaml: durable_ratio: only mapping: direct says of each write whether it must be durable");
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, open_zones: 2}\n", block()), "w.yaml: open_zones" + tail);
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, zone_depth: 2}\n", block()), "w.yaml: zone_depth" + tail);
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, zrwa: true}\n", block()), "w.yaml: zrwa" + tail);
+	EXPECT_EQ(plan_error_of("common: {total_ops: 1, record: 500 B, fua: true}\n", block()), "no error");
 	EXPECT_EQ(plan_error_of("common: {total_ops: 1, area: conventional}\n", zoned(8)),
 		  "w.yaml: area: the device has no conventional zones: set conventional.zones in its file, or remove the key");
 	EXPECT_EQ(plan_error_of("mapping: log\nthreads: 1\ncommon: {total_ops: 1, area: conventional}\n", mixed_zones()),

@@ -56,6 +56,27 @@ Case zipf()
 	return {"zipf", s};
 }
 
+/* Records of 1,500 bytes do not divide their blocks; those of 512 bytes are written in place. */
+Case records(const char *name, bool zrwa, uint64_t bytes, uint64_t block, uint32_t lanes)
+{
+	wl::ThreadSpec s = spec_of(3000);
+	s.record = bytes;
+	s.blocks = {{block, 1}};
+	s.zrwa = zrwa;
+	s.open_zones = lanes;
+	s.prefill = 0.3;
+	s.read_ratio = 0.25;
+	return {name, s};
+}
+
+Case areas_alone()
+{
+	wl::ThreadSpec s = spec_of(3000);
+	s.zrwa = true;
+	s.open_zones = 2;
+	return {"areas_alone", s};
+}
+
 class ZoneGeneratorTest : public testing::TestWithParam<Case> {};
 
 TEST_P(ZoneGeneratorTest, EveryCommandSucceedsAndEveryReadIsRight)
@@ -64,6 +85,7 @@ TEST_P(ZoneGeneratorTest, EveryCommandSucceedsAndEveryReadIsRight)
 		SCOPED_TRACE("seed " + std::to_string(seed));
 		const wl::ZoneShare share = share_of(2, 6, 96);
 		FakeDevice device(share, 9, seed);
+		device.set_areas(16, 8);
 		wl::ZoneGenerator source(GetParam().spec, share, wl::thread_seed(seed, 0));
 		const res::QueueAccount account = run_both(device, source, 8);
 		EXPECT_TRUE(account.errors.empty()) << "status " << std::hex << account.errors.begin()->first;
@@ -71,7 +93,9 @@ TEST_P(ZoneGeneratorTest, EveryCommandSucceedsAndEveryReadIsRight)
 		EXPECT_EQ(account.of(res::Kind::read).ops + account.of(res::Kind::write).ops, 3000u);
 		EXPECT_EQ(account.verified_bytes, account.of(res::Kind::read).bytes);
 		EXPECT_GT(account.verified_bytes, 0u);
-		EXPECT_GT(device.resets, 5u);
+		EXPECT_GT(device.resets, GetParam().spec.record ? 0u : 5u);
+		EXPECT_EQ(device.commits > 0, GetParam().spec.zrwa);
+		EXPECT_EQ(device.rewrites > 500, GetParam().spec.record > 0);
 		EXPECT_LE(device.most_under_way, 8u);
 		EXPECT_TRUE(device.closed);
 	}
@@ -84,6 +108,7 @@ TEST_P(ZoneGeneratorTest, DoesNotDependOnHowManyCompletionsAreSeenAtOnce)
 		const wl::ZoneShare share = share_of(0, 6, 96);
 		FakeDevice device(share, 9, 3);
 		device.set_batch(batch);
+		device.set_areas(16, 8);
 		wl::ZoneGenerator source(GetParam().spec, share, 99);
 		run_both(device, source, 8);
 		if (first.empty())
@@ -91,7 +116,9 @@ TEST_P(ZoneGeneratorTest, DoesNotDependOnHowManyCompletionsAreSeenAtOnce)
 		EXPECT_EQ(device.history, first);
 	}
 }
-INSTANTIATE_TEST_SUITE_P(Specs, ZoneGeneratorTest, testing::Values(mixed(), appends(), lanes(), zipf()),
+INSTANTIATE_TEST_SUITE_P(Specs, ZoneGeneratorTest,
+			 testing::Values(mixed(), appends(), lanes(), zipf(), records("areas", true, 1500, 1, 2),
+					 records("blocks", true, 3000, 4, 3), records("in_place", false, 1024, 1, 2), areas_alone()),
 			 [](const auto &which) { return which.param.name; });
 
 // Commands that are placed before they arrive are the same, and arrive at the same times.
@@ -170,6 +197,53 @@ TEST(ZoneGenerator, ReadRatioAndBlockSizesAreKept)
 	EXPECT_NEAR(reads / 20000, 0.7, 0.015);
 	const double mean = double(account.of(res::Kind::write).bytes) / double(account.of(res::Kind::write).ops) / 4096;
 	EXPECT_NEAR(mean, 2.75, 0.15);
+}
+
+// 8 records of 512 bytes are 8 writes of the same sector, and the ninth begins the next one.
+TEST(ZoneGenerator, ARecordWritesTheBlockAgainThatTheLastOneLeftHalfFull)
+{
+	wl::ThreadSpec spec = spec_of(9);
+	spec.record = 512;
+	spec.blocks = {{1, 1}};
+	spec.read_ratio = 0;
+	spec.zrwa = spec.fua = true;
+	wl::ZoneGenerator source(spec, share_of(0, 2, 96), 1);
+	source.begin_measurement();
+	wl::Request request;
+	ASSERT_EQ(source.next(request), wl::Step::issue);
+	EXPECT_EQ(request.op, wl::Op::open_zrwa);
+	EXPECT_EQ(source.next(request), wl::Step::blocked) << "the zone has no area yet";
+	source.complete(request, 0, 0);
+	for (uint64_t record = 0; record < 9; record++) {
+		ASSERT_EQ(source.next(request), wl::Step::issue);
+		EXPECT_EQ(request.lba, record / 8);
+		EXPECT_EQ(request.sectors, 1u);
+		EXPECT_EQ(request.stamps[0].version, record + 1);
+		EXPECT_TRUE(request.fua);
+		EXPECT_FALSE(request.in_place);
+		wl::Request next;
+		EXPECT_EQ(source.next(next), record == 8 ? wl::Step::done : wl::Step::blocked);
+		source.complete(request, 0, 0);
+	}
+	EXPECT_EQ(source.live()[0].stamp.version, 8u);
+}
+
+TEST(BlockGenerator, ALogBeginsAgainAtItsStart)
+{
+	wl::ThreadSpec spec = spec_of(6);
+	spec.record = 6144;
+	spec.blocks = {{1, 1}};
+	spec.read_ratio = 0;
+	spec.fua = true;
+	wl::BlockGenerator blocks(spec, 4, 3);
+	std::vector<std::pair<uint64_t, uint64_t>> seen;
+	for (wl::BlockOp op; blocks.next(op);) {
+		seen.emplace_back(op.lba, op.sectors);
+		EXPECT_TRUE(op.fua);
+	}
+	EXPECT_EQ(seen, (std::vector<std::pair<uint64_t, uint64_t>>{{0, 2}, {1, 2}, {3, 1}, {0, 2}, {1, 2}, {3, 1}}));
+	spec.write_pattern = wl::Pattern::random;
+	EXPECT_THROW(wl::BlockGenerator(spec, 4, 3), wl::WorkloadError);
 }
 
 TEST(ZoneGenerator, TrimsAreRefused)

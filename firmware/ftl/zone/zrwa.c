@@ -177,6 +177,8 @@ static void commit_written(struct ftl_request *req)
 	lt_lock_acquire(&zone->lock, &node);
 	if (!req->status) {
 		updates_end_range(self, zone, req->lba, window->count);
+		self->counters.update_folds++;
+		self->counters.folded_updates += window->count;
 		window->begin = zone->wp;
 	}
 	commit_ends(self, zone, req->status);
@@ -235,10 +237,12 @@ static uint16_t window_status(const struct zone *zone, const struct ftl_request 
 static bool window_accept(struct ftl_worker *self, struct zone *zone, struct ftl_request *req, uint32_t at, uint32_t end)
 {
 	uint32_t limit = zone->wp + window_sectors(zone), now = min_u32(end, limit);
+	uint32_t listed = zone->updates.listed;
 	bool some = at < limit;
 
 	if (some) {
 		updates_window(self, zone, req, now - at);
+		self->counters.in_place_sectors += now - at - (zone->updates.listed - listed);
 		zone_turn_ends(zone, req);
 	} else {
 		zone_park(zone, req);
