@@ -10,7 +10,7 @@ from common.report import mean, percent_more  # noqa: E402
 from common.sweep import Point  # noqa: E402
 
 NAME = "zms-sync-update"
-ZONES, SLC = 70, 40 # superblocks; 5 of 75 are the block device's spare
+ZONES, QUICK_ZONES, SLC = 70, 18, 40 # superblocks; the block device has 5 more of the former, or 4, the fewest
 BASELINE, APPEND, BUDGET = "block device, in place", "zones, appended", "zones, budgeted in place"
 WAYS = {BASELINE: ("--in-place",), APPEND: (), BUDGET: ("--in-place",)}
 SHORT = "block device, in place, short programs" # a control: those of TLC take no longer than those of SLC
@@ -28,16 +28,18 @@ def options(words=None):
     arguments.add_number(p, "--inserts", 10, 100000, 1000, "inserts with a rollback journal, a transaction each, and as many updates of 4 KiB")
     arguments.add_number(p, "--log-inserts", 10, 1000000, 20000, "inserts with a write-ahead log, which SQLite overwrites from its start after every 1,000 pages")
     arguments.add_update(p)
+    p.set_defaults(zones=ZONES)
     args = arguments.parsed(p, words)
-    return arguments.quickly(args, inserts=100, log_inserts=3000)
+    return arguments.quickly(args, inserts=100, log_inserts=2000, zones=QUICK_ZONES)
 
 
-def device(way):
+def device(args, way):
     """The block device has the same flash."""
-    zoned = zms.device(ZONES, SLC, in_place="16 MiB") | {"name": NAME}
+    spare = max(4, args.zones // 14)
+    zoned = zms.device(args.zones, SLC, spare, in_place="16 MiB") | {"name": NAME}
     if way not in (BASELINE, SHORT):
         return zoned
-    plain = block.of(zoned, ZONES + 1, zms.CONVENTIONAL_SPARE)
+    plain = block.of(zoned, args.zones + 1, spare)
     return runs.merged(plain, {"timing": {"normal": {"program": "75us"}}}) if way == SHORT else plain
 
 
@@ -57,10 +59,10 @@ def words_of(args, load, way, seed):
 
 def points(args):
     return [Point({"load": load, "way": way}, f"{load}, {way}",
-                  [files.run(f"{i}-{j}-{seed}", device(way), words_of(args, load, way, seed)) for seed in args.seeds])
+                  [files.run(f"{i}-{j}-{seed}", device(args, way), words_of(args, load, way, seed)) for seed in args.seeds])
             for i, load in enumerate(LOADS) for j, way in enumerate(WAYS)] + [
         Point({"load": UPDATES, "way": SHORT}, f"{UPDATES}, {SHORT}",
-              [files.run(f"0-short-{seed}", device(SHORT), words_of(args, UPDATES, SHORT, seed)) for seed in args.seeds])]
+              [files.run(f"0-short-{seed}", device(args, SHORT), words_of(args, UPDATES, SHORT, seed)) for seed in args.seeds])]
 
 
 def check(result, folder):

@@ -2,8 +2,7 @@
 needs to."""
 # SPDX-License-Identifier: BSD-3-Clause
 NAMES = frozenset({
-    "conzone-fig6a", "conzone-fig6b", "conzone-fig7", "conzone-fig8", "conzone-readings", "conzone-sensitivity", "mcmq-table1", "zms-multizone",
-    "zms-sync-update", "zufs-fig7", "zufs-fig8",
+    "conzone-fig6a", "conzone-fig6b", "conzone-fig7", "conzone-fig8", "conzone-readings", "conzone-sensitivity", "mcmq-table1", "zms-multizone", "zufs-fig8",
 })
 _run = set()
 
