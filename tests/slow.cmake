@@ -51,10 +51,17 @@ set(HZ_SLOW_TESTS
 	vclock.accuracy vclock.determinism vclock.stopping vclock.waiting
 	vclock.futex.determinism vclock.futex.programs vclock.futex.stopping vclock.futex.waiting)
 
+# Those that take minutes, one command after the other: they begin first, so that none is left alone at the end.
+set(HZ_LONGEST_TESTS commands.studies.lock-scaling plants studies)
+
 # hz_label_slow(TEST): for a test that was just added, in the folder that added it.
 function(hz_label_slow name)
-	if(name IN_LIST HZ_SLOW_TESTS)
+	set(cost 100) # begins before quick ones
+	if(name IN_LIST HZ_LONGEST_TESTS)
+		set(cost 1000)
+	endif()
+	if(name IN_LIST HZ_SLOW_TESTS OR name MATCHES "^commands\\.")
 		set_property(TEST ${name} APPEND PROPERTY LABELS slow)
-		set_property(TEST ${name} PROPERTY COST 100) # begins early, so that no long one is left alone at the end
+		set_property(TEST ${name} PROPERTY COST ${cost})
 	endif()
 endfunction()

@@ -53,6 +53,12 @@ class Labels(unittest.TestCase):
         for name in both:
             self.assertRegex(" ".join(found[name]), "qemu", name)
 
+    def test_the_longest_begin_first(self):
+        """ctest begins tests by their cost; of equal cost, in the order of their numbers."""
+        names = re.search(r"set\(HZ_LONGEST_TESTS ([^)]*)\)", (TOP / "tests" / "slow.cmake").read_text())[1].split()
+        costs = {test["name"]: sum(values(test, "COST")) for test in tests(BUILD)}
+        self.assertEqual(sorted(costs, key=costs.get, reverse=True)[:len(names)], [name for name in costs if name in names])
+
     def test_limits_are_for_hangs(self):
         """One for all: a limit that fits a test is exceeded on a machine that is busy."""
         self.assertEqual({tuple(values(test, "TIMEOUT")) or test["name"] for test in tests(BUILD) if not test["name"].endswith("_NOT_BUILT")},
