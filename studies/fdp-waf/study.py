@@ -12,7 +12,8 @@ from common.report import mean  # noqa: E402
 from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "fdp-waf"
-ZONES, SPARES = 32, 7 # superblocks of 12 MiB: offered, and beyond that, as few as four handles may have
+ZONES, SPARES = 32, 7 # superblocks: offered, and beyond that, as few as four handles may have
+PAGES, QUICK_PAGES = 96, 36 # of a block, for superblocks of 12 MiB, or 4.5
 BLOCK_KIB = 64
 LOG, HOT = "sequential", "random"
 # By number of handles: of each thread, which has an eighth of the space, its pattern, its commands at a time, and its handle.
@@ -47,20 +48,20 @@ ALL = WAYS | CONTROLS
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
-    p.set_defaults(seeds="1,2,3")
+    p.set_defaults(seeds="1,2,3", pages=PAGES)
     arguments.add_numbers(p, "--streams", 2, 4, "2,4", "streams of different temperature: 2 or 4")
-    arguments.add_number(p, "--volume", 1, 1 << 20, 576, "MiB that are written in all, after the space of 384 MiB was written once")
+    arguments.add_number(p, "--volume", 1, 1 << 20, 576, "MiB that are written in all, after the space of 384 MiB (with --quick 144) was written once")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
     for streams in args.streams:
         if streams not in STREAMS:
             p.error(f"--streams: {streams} is neither 2 nor 4")
-    return arguments.quickly(args, streams=args.streams[:1], volume=208, seeds=[1, 2])
+    return arguments.quickly(args, streams=args.streams[:1], volume=78, pages=QUICK_PAGES, seeds=[1, 2])
 
 
-def device_of(way, streams):
+def device_of(args, way, streams):
     """The same media and buffers for all: one for each handle, and the collector's."""
-    return conzone.device({"geometry": {"blocks_per_plane": 10 + ZONES + way.spares + 2}, "zones": {"count": ZONES},
+    return conzone.device({"geometry": {"blocks_per_plane": 10 + ZONES + way.spares + 2, "pages_per_block": args.pages}, "zones": {"count": ZONES},
                            "conventional": {"spare_superblocks": way.spares, "buffers": 1 + streams, "streams": way.streams},
                            **({"fdp": {"handles": streams}} if way.has_handles else {})}, "legacy")
 
@@ -88,7 +89,7 @@ def points(args):
         return args.seeds[:1] if args.quick and name in CONTROLS else args.seeds
 
     return [Point({"way": name, "streams": streams}, f"{name}, {streams} streams",
-                  [(folder_of(name, streams, seed), device_of(way, streams), workload_of(args, way, streams, seed)) for seed in seeds_of(name)])
+                  [(folder_of(name, streams, seed), device_of(args, way, streams), workload_of(args, way, streams, seed)) for seed in seeds_of(name)])
             for streams in args.streams for name, way in ways_of(streams).items()]
 
 
