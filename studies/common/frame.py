@@ -21,6 +21,8 @@ directions(figure)         (sentence, whether it holds): what must come out in e
 UNCERTAIN                  figure → factor of what the suite allows a figure to differ with other programs; 1 where it is absent
 """
 # SPDX-License-Identifier: BSD-3-Clause
+import gc
+
 from common import plot, readme, report, runs
 from common.page import Page
 from common.sweep import Sweep
@@ -62,12 +64,14 @@ def drawn(study, args, sweep, rows):
         path.unlink(missing_ok=True)
     if args.no_pictures or not sweep.points:
         return ""
+    gc.disable()  # of the many parts of live pictures none is garbage yet
     said, fig = "", None
     if hasattr(study, "draw"):
         fig = plot.try_to(lambda: study.draw(sweep.points))
         plot.save(fig, picture)
         said += f"   plot: {picture}"
     plot.try_to(lambda: page_of(study, args, sweep, rows, fig).write(path))
+    gc.enable()
     return said + f"   report: {path}"
 
 
