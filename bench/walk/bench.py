@@ -18,7 +18,7 @@ LAYERS = ("ftl", "tsu", "nand", "dma") # of firmware/, whose functions are enter
 
 
 def options():
-    p = arguments.parser("walk", __doc__, "--show read-flash", word="bench")
+    p = arguments.parser("walk", __doc__, "--show write-unit", word="bench")
     p.add_argument("--show", choices=TRIPS, metavar="|".join(TRIPS), help="print the functions of this trip in the order in which they are entered, each where it is entered first")
     p.add_argument("--layer", choices=LAYERS, metavar="|".join(LAYERS), help="count and show the functions of this folder only")
     return p.parse_args()
