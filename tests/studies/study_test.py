@@ -244,7 +244,7 @@ class LockScaling(unittest.TestCase):
         spans = [Interval(p["kiops_by_seed"][:2]) for p in whole]
         percent = f"{50 * max(span.half / span.mean for span in spans):.3g}" # two seeds are too few for one of the points
         until = float(percent) / 100
-        found = self.run_once(*case, "--until", f"{percent}%", "--most-seeds", "4", "--seeds", "5,1")
+        found = self.run_once(*case, "--until", f"{percent}%", "--most-seeds", "4", "--seeds", "5,1", "--no-pictures")
         one, eight = found["points"]
         for p in (one, eight):
             self.assertEqual([p["seeds"]] * 2, [len(p["kiops_by_seed"]), len(p["digests"])])
