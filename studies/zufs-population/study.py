@@ -24,7 +24,7 @@ def options(words=None):
     arguments.add_number(p, "--superblocks", 48, 4096, 48, f"of {cufs.SUPERBLOCK_MIB} MiB that the host of a device sees")
     arguments.add_number(p, "--fills", 1, 100, 3, "most that a host has written, in sizes of its device; each from nothing to this is as likely")
     arguments.add_update(p)
-    return arguments.quickly(arguments.parsed(p, words), devices=12, fills=2)
+    return arguments.quickly(arguments.parsed(p, words), devices=8, fills=2)
 
 
 def use_of(part):
