@@ -10,8 +10,9 @@ from common.report import mean  # noqa: E402
 from common.sweep import Point, folder_of  # noqa: E402
 
 NAME = "trim-waf"
-ZONES, SPARES = 32, 4 # of 12 MiB: the block device offers 32 of its 36 backing zones, the host's log hides as many
-GEOMETRY = {"blocks_per_plane": 10 + ZONES + SPARES + 2} # SLC, data, spares of both, bad blocks
+PAGES, QUICK_PAGES = 96, 48 # of a block, for superblocks of 12 MiB, or 6
+ZONES, SPARES = 32, 4 # superblocks: the block device offers 32 of its 36 backing zones, the host's log hides as many
+BLOCKS = 10 + ZONES + SPARES + 2 # SLC, data, spares of both, bad blocks
 BLOCK_KIB = 64
 DEVICES = ["block", "zones"]
 IN_RAM = "block, map in RAM" # a control: no table of places is written
@@ -20,17 +21,19 @@ IN_RAM = "block, map in RAM" # a control: no table of places is written
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
     arguments.add_numbers(p, "--trims", 0, 45, "0,10,20,30,40", "trims in %% of the commands; the others write")
-    arguments.add_number(p, "--volume", 1, 1 << 20, 1152, "MiB that the commands write or trim in all, after the space of 384 MiB was written once")
+    arguments.add_number(p, "--volume", 1, 1 << 20, 1152, "MiB that the commands write or trim in all, after the space of 384 MiB (with --quick 192) was written once")
     arguments.add_update(p)
+    p.set_defaults(pages=PAGES)
     args = arguments.parsed(p, words)
-    return arguments.quickly(args, trims=[args.trims[0], args.trims[-1]], volume=80)
+    return arguments.quickly(args, trims=[args.trims[0], args.trims[-1]], volume=60, pages=QUICK_PAGES)
 
 
-def device_of(kind):
+def device_of(args, kind):
+    geometry = {"blocks_per_plane": BLOCKS, "pages_per_block": args.pages}
     if kind != "zones":
-        return conzone.device({"geometry": GEOMETRY, "zones": {"count": ZONES}, "conventional": {"spare_superblocks": SPARES},
+        return conzone.device({"geometry": geometry, "zones": {"count": ZONES}, "conventional": {"spare_superblocks": SPARES},
                                **({"l2p": {"cache": 0}} if kind == IN_RAM else {})}, "legacy")
-    return conzone.device({"geometry": GEOMETRY, "zones": {"count": ZONES + SPARES}})
+    return conzone.device({"geometry": geometry, "zones": {"count": ZONES + SPARES}})
 
 
 def workload_of(args, kind, trims, seed):
@@ -46,7 +49,7 @@ def ends(trims):
 
 def points(args):
     return [Point({"device": kind, "trims": trims}, f"{kind}, {trims} % trims",
-                  [(folder_of(kind, trims, seed), device_of(kind), workload_of(args, kind, trims, seed)) for seed in args.seeds])
+                  [(folder_of(kind, trims, seed), device_of(args, kind), workload_of(args, kind, trims, seed)) for seed in args.seeds])
             for kind in (*DEVICES, IN_RAM) for trims in (args.trims if kind != IN_RAM else ends(args.trims))]
 
 
