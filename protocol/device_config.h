@@ -105,7 +105,8 @@ enum {
 #else
 enum { HZ_DEVICE_BYTES = sizeof(struct hz_device_config), HZ_HOST_FIELDS = 0 };
 #endif
-HZ_ASSERT_OFFSET(struct hz_device_config, power_planes, HZ_DEVICE_BYTES - sizeof(uint32_t));
+/* On both sides: behind all fields that a hart reads, those of build --with included, with padding or none. */
+HZ_STATIC_ASSERT(HZ_DEVICE_BYTES - offsetof(struct hz_device_config, power_planes) <= sizeof(uint64_t), "power_planes ends the record");
 HZ_STATIC_ASSERT(sizeof(struct hz_device_config) <= 4096, "config fits its page");
 
 #endif
