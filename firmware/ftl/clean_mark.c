@@ -10,7 +10,6 @@
 #include "zone/move.h"
 #include "zone/tables.h"
 
-enum { LOOK_NS = 100000 };
 enum clean_step { CLEAN_BEGINS, CLEAN_RECORDS, CLEAN_ENDS };
 
 /* Collectors, moves, erases, the map's log and the zone table. Without host commands they only end: none starts again. */
@@ -66,7 +65,7 @@ void clean_mark_run(struct ftl_worker *self, struct ftl_request *req)
 		clean_mark_step(self, req);
 	} else {
 		ftl->clean_mark->req = req;
-		lt_timer_arm(&ftl->clean_mark->timer, clock_now_ns() + LOOK_NS, clean_mark_look);
+		lt_timer_arm(&ftl->clean_mark->timer, clock_now_ns() + ftl_look_ns(ftl), clean_mark_look);
 	}
 }
 

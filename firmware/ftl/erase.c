@@ -9,8 +9,6 @@
 #include "zone/tables.h"
 #include "zone/zone.h"
 
-enum { LOOK_NS = 100000 };
-
 /* Of a step. */
 enum erase_verdict { ERASE_NEXT, ERASE_LATER, ERASE_RUNS /* it comes back by itself */, ERASE_FAILED };
 
@@ -225,7 +223,7 @@ void erase_run(struct ftl_worker *self, struct ftl_request *req)
 		io->cursor = io->done = 0;
 	}
 	if (verdict == ERASE_LATER)
-		lt_timer_arm(&self->ftl->clean_mark->timer, clock_now_ns() + LOOK_NS, erase_look);
+		lt_timer_arm(&self->ftl->clean_mark->timer, clock_now_ns() + ftl_look_ns(self->ftl), erase_look);
 	else if (verdict != ERASE_RUNS)
 		io_complete(req, verdict == ERASE_FAILED ? NVME_WRITE_FAULT : NVME_SUCCESS);
 }

@@ -10,7 +10,9 @@ from common.sweep import Point, Sweep, folder_of
 
 KINDS = ("read", "write", "trim", "flush", "zone")
 HALF = 0.5
+EXACT = 1e-6 # relative
 BASE = "as it is"
+WHOLE = "whole nanoseconds" # the device that is doubled
 
 
 def measured(result, kind=None):
@@ -33,7 +35,7 @@ class Experiment:
 
     def __init__(self, args, name, device, workload, plugin_words=lambda seed: []):
         self.args, self.name, self.device, self.workload, self.plugin_words = args, name, device, workload, plugin_words
-        self.by_cost, self.spans, self.worth, self.sweeps, self.base, self.names, self.by_code = {}, {}, None, [], None, [], {}
+        self.by_cost, self.spans, self.worth, self.sweeps, self.base, self.names, self.by_code, self.twice = {}, {}, None, [], None, [], {}, None
 
     def run(self):
         """The exit code."""
@@ -43,6 +45,7 @@ class Experiment:
         if not self.complete():
             return self.end()
         self.take(found)
+        self.double()
         self.names, _ = elasticity.limits(self.column("throughput"))
         if self.names:
             self.halve(self.names[0])
@@ -69,7 +72,7 @@ class Experiment:
     def as_understood(self):
         """A first run resolves the files: values of presets, and defaults."""
         out = self.args.out / "asked"
-        device, workload = self.seeded(self.device, self.workload, self.args.seeds[0])
+        device, workload = self.device, {**self.workload, "seed": self.args.seeds[0]} # a seed of a trace would be in its turnaround
         result = runs.earlier(out, device, workload) if self.args.resume else None
         result = result or runs.run(out, device, workload)
         classes = [row["name"] for row in schema.lock_classes()] if self.args.costs == "all" else []
@@ -137,6 +140,16 @@ class Experiment:
             faster = [measured(result, kind)["throughput"] for result in found[name, -HALF]["runs"]]
             self.worth = Interval([fast / base["throughput"] - 1 for fast, base in zip(faster, self.base)])
 
+    def double(self):
+        """The law without a spread: with every cost doubled, each command takes twice as long, to the nanosecond."""
+        seed = self.args.seeds[0]
+        found = self.sweep([Point({"cost": WHOLE, "change": change}, f"{WHOLE} {change:+.0%}", [(folder_of(WHOLE, f"{100 * change:+.0f}", seed), device,
+                           {**workload, "seed": seed}, *runs.plugin_options(*self.plugin_words(seed)))])
+                            for change, (device, workload) in zip((0.0, 1.0), self.files.doubled())])
+        if len(found) == 2:
+            once, twice = (found[WHOLE, change]["runs"][0]["elapsed_ns"] for change in (0.0, 1.0))
+            self.twice = twice / once
+
     def sums(self):
         return {what: elasticity.of_family(elasticity.total([i.values for i in self.column(what).values()])) for what in elasticity.LAW}
 
@@ -155,6 +168,9 @@ class Experiment:
         out = [f"WRONG: {line}: a time is in no cost, or the run is not steady." for line in broken]
         out += [f"The sum of {name}, {elasticity.words(sums[what])}, is too wide to prove anything about {name}."
                 for what, name in elasticity.NAMES.items() if what in wide]
+        if self.twice:
+            out.append(f"With every cost twice as large, and all times whole nanoseconds, the commands take {self.twice:.6f} times as long: "
+                       + ("no time is missing." if exact(self.twice) else "a time is in no cost, or is rounded."))
         reasons = sorted({p["unsteady"] for p in self.base if p["unsteady"]})
         if reasons:
             out.append(f"The elasticities are of a run with its warm-up, since it reaches no steady state ({'; '.join(reasons)}).")
@@ -192,8 +208,13 @@ class Experiment:
                 "software": self.sweeps[0].software, "interrupted": any(sweep.interrupted for sweep in self.sweeps),
                 "cycle_parts": self.files.parts, "base": self.base, "p99_of": self.base[0]["kind"],
                 "costs": [{"name": name, **members[name], **of(by)} for name, by in self.column_rows()], "too_small": self.immovable(),
-                "parts": [{"name": name, **of(by)} for name, by in self.by_code.items()], "sum": of(self.sums()), "all_at_once": of(self.control()), "broken": self.broken(), "limits": self.names,
+                "parts": [{"name": name, **of(by)} for name, by in self.by_code.items()], "sum": of(self.sums()), "all_at_once": of(self.control()), "twice": self.twice,
+                "broken": self.broken(), "limits": self.names,
                 "half": self.worth.facts() if self.worth else None, "verdict": self.verdict(), "sentence": self.sentence()}
+
+
+def exact(twice):
+    return abs(twice / costs.TWICE - 1) < EXACT
 
 
 def finite(value):

@@ -15,8 +15,8 @@ from common.sweep import Point  # noqa: E402
 
 NAME = "explain-presets"
 # DEVICE/WORKLOAD → commands of each thread, of a trace in all: enough for a judged sum
-PAIRS = {"default/default": 20000, "small/small": 400, "lock-scaling/lock-scaling": 2500, "conzone-paper/small-blocks": 4000, "mcmq/small": 2500,
-         "zms/append": 2000, "zufs/append": 4000, "plp/mixed": 200, "legacy/small-blocks": 2500, "cufs/small": 3000}
+PAIRS = {"default/default": 20000, "small/small": 400, "lock-scaling/lock-scaling": 10000, "conzone-paper/small-blocks": 4000, "mcmq/small": 2500,
+         "zms/append": 6000, "zufs/append": 4000, "plp/mixed": 400, "legacy/small-blocks": 10000, "cufs/small": 3000}
 QUICK = "small/small"
 QUICK_COMMANDS = 100
 KINDS = ("sum", "change at once") # of the elasticities over all groups; of every cost together
@@ -25,7 +25,7 @@ ENDS = {"": "mean", ", least": "low", ", most": "high"} # of an interval
 
 def options(words=None):
     p = arguments.study_parser(NAME, __doc__, "--quick")
-    p.set_defaults(seeds=[1, 2, 3, 4, 5])
+    p.set_defaults(seeds=list(range(1, 11)))
     arguments.add_names(p, "--points", tuple(PAIRS), ",".join(PAIRS), "what is explained: DEVICE/WORKLOAD, both as configs has them")
     arguments.add_update(p)
     return arguments.quickly(arguments.parsed(p, words), points=[QUICK], seeds=[1, 2, 3])
@@ -101,6 +101,7 @@ def figures(args, measured):
         for kind, intervals in zip(KINDS, (one.sums(), one.control()) if one else [dict.fromkeys(LAW)] * 2):
             out += [report.figure(f"{pair}, {kind} of {NAMES[what]}{which}", getattr(interval, end) if interval else None, "")
                     for what, interval in intervals.items() for which, end in ENDS.items()]
+        out.append(report.figure(f"{pair}, time with every cost doubled", one.twice if one else None, ""))
         out.append(report.figure(f"{pair}, answer", said(one) if one else None, ""))
     return out
 
@@ -111,6 +112,8 @@ def recorded(figure):
 
 
 def directions(figure):
+    for pair in recorded(figure):
+        yield f"{pair}: with every cost doubled all times are doubled", experiment.exact(figure(f"{pair}, time with every cost doubled"))
     for pair, kind, (what, law) in itertools.product(recorded(figure), KINDS, LAW.items()):
         low, high = (figure(f"{pair}, {kind} of {NAMES[what]}{end}") for end in (", least", ", most"))
         yield f"{pair}: the {kind} of {NAMES[what]} holds its law", low - elasticity.NEAR <= law <= high + elasticity.NEAR
@@ -121,6 +124,7 @@ def rows(figure):
         for kind in KINDS:
             intervals = ["{:+.2f} ({:+.2f} to {:+.2f})".format(*(figure(f"{pair}, {kind} of {NAMES[what]}{end}") for end in ENDS)) for what in LAW]
             yield f"`{pair}`: {kind} of {', '.join(NAMES[what] for what in LAW)}", "", ", ".join(intervals)
+        yield f"`{pair}`: time with every cost doubled", "", f"{figure(f'{pair}, time with every cost doubled'):.6f} times as long"
         yield f"`{pair}`: the answer", "", figure(f"{pair}, answer")
 
 

@@ -1,5 +1,7 @@
 """explain: elasticities of systems whose answer is known, each time in exactly one cost, and a real device whose sum must be -1."""
 # SPDX-License-Identifier: BSD-3-Clause
+import contextlib
+import io
 import json
 import math
 import pathlib
@@ -141,6 +143,14 @@ class KnownSystems(unittest.TestCase):
         self.assertTrue(any("throughput" in line for line in found.broken()))
         self.assertIn("WRONG: ", found.table())
         self.assertEqual(found.sentence(), "No limit is named, since the elasticities do not add up.")
+
+    def test_a_time_too_short_for_the_intervals_is_seen_where_every_cost_is_doubled(self):
+        self.assertAlmostEqual(explained()[1].twice, 2, places=12)
+        self.assertIn("the commands take 2.000000 times as long: no time is missing.", explained()[1].table())
+        code, found = explained(fixed=0.01)
+        self.assertEqual((code, found.broken()), (0, []))
+        self.assertFalse(experiment.exact(found.twice))
+        self.assertIn(f"{found.twice:.6f} times as long: a time is in no cost, or is rounded.", found.table())
 
     def test_a_cost_that_counts_twice_is_found_out(self):
         with unittest.mock.patch.dict(costs.CLASSES, {"again": ("flash cells", ["timing.normal.read"])}):
@@ -323,6 +333,30 @@ class Device(unittest.TestCase):
                          {"instructions of hil harts", "instructions of tsu harts", "instructions of worker harts", "sections of locks", "hand-overs of locks"})
         digests = [json.loads((self.out / name / "result.json").read_text())["digest"] for name in ("asked", "base-+0-1")]
         self.assertEqual(*digests, "counting parts of cycles changes nothing")
+
+    def test_no_preset_has_a_time_that_is_in_no_cost(self):
+        pairs = {"default/default": 2000, "lock-scaling/lock-scaling": 500, "conzone-paper/small-blocks": 500, "mcmq/small": 500, "zms/append": 300,
+                 "zufs/append": 500, "plp/mixed": 20, "legacy/small-blocks": 500, "cufs/small": 500}
+        for pair, commands in pairs.items():
+            self.assertEqual(self.twice(pair, commands), costs.TWICE, pair)
+
+    def test_without_one_cost_not_all_times_are_doubled(self):
+        for left_out in ("instructions", "link to the host", "programs"):
+            with unittest.mock.patch.dict(costs.CLASSES):
+                del costs.CLASSES[left_out]
+                self.assertFalse(math.isclose(self.twice("legacy/small-blocks", 50), costs.TWICE, rel_tol=1e-4), left_out)
+
+    def twice(self, pair, commands):
+        device, workload = (runs.load_yaml(folder, name) for folder, name in zip(("devices", "workloads"), pair.split("/")))
+        count = {"trace": {"max_ops": commands}} if "trace" in workload else {"common": {"total_ops": commands}}
+        workload = runs.merged(workload, count)
+        workload.get("common", {}).pop("total_bytes", None)
+        args = types.SimpleNamespace(out=self.out / pair.replace("/", "-"), seeds=[1], change=10, costs="groups", resume=False)
+        found = experiment.Experiment(args, pair, device, workload)
+        found.files = found.as_understood()
+        with contextlib.redirect_stderr(io.StringIO()):
+            found.double()
+        return found.twice
 
     def test_an_interrupt_leaves_nothing_behind(self):
         with subprocess.Popen(command(str(self.out), "small/small", "--quick", "--commands", "100"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -115,4 +115,12 @@ static inline bool is_conventional(const struct ftl *ftl, uint64_t lba) { return
 /* Sampling stride of the checks over placed sectors: at most some 2^17 samples, so that a run on a large device ends soon. */
 static inline uint32_t check_stride(const struct ftl *ftl) { return 1 + (uint32_t)((uint64_t)ftl->all_zones * ftl->capacity >> 17); }
 
+/* Until somebody looks again whether others have ended their work: half of a program, so that it grows with all other times of the device. */
+static inline uint64_t ftl_look_ns(const struct ftl *ftl)
+{
+	uint32_t program_ns = ftl->cfg->normal.program_ns[0];
+
+	return program_ns > 1 ? program_ns >> 1 : 1;
+}
+
 #endif

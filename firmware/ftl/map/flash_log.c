@@ -654,7 +654,7 @@ static void places_flush(struct ftl_worker *self)
 
 /* Places become durable by themselves while their writer continues; a flush meanwhile costs a partial unit. Wait for a superpage to be
  * filled and programmed, unless a request waits for the log. */
-enum { LOOK_NS = 500000, LOOKS = 16 };
+enum { LOOKS = 16 };
 
 void l2p_log_await(struct l2p_log *log, const struct place_zone *zone, uint32_t offset)
 {
@@ -689,7 +689,7 @@ static void places_look(struct lt_timer *timer)
 	else if (log->crowded || !has_room(log) || log->looks++ == LOOKS)
 		places_flush(log->worker);
 	else
-		lt_timer_arm(timer, clock_now_ns() + LOOK_NS, places_look);
+		lt_timer_arm(timer, clock_now_ns() + ftl_look_ns(log->worker->ftl), places_look);
 }
 
 /* Sequence numbers are taken first: the images are true from then on. */
