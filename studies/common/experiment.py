@@ -31,9 +31,10 @@ def check(result, folder):
 
 
 class Experiment:
-    """One point. plugin_words: seed → options of the virtual clock."""
+    """One point. plugin_words: seed → options of the virtual clock. parts: whether to look into instructions and locks, which are in no sum."""
 
-    def __init__(self, args, name, device, workload, plugin_words=lambda seed: []):
+    def __init__(self, args, name, device, workload, plugin_words=lambda seed: [], parts=True):
+        self.parts = parts
         self.args, self.name, self.device, self.workload, self.plugin_words = args, name, device, workload, plugin_words
         self.by_cost, self.spans, self.worth, self.sweeps, self.base, self.names, self.by_code, self.twice = {}, {}, None, [], None, [], {}, None
 
@@ -76,7 +77,7 @@ class Experiment:
         result = runs.earlier(out, device, workload) if self.args.resume else None
         result = result or runs.run(out, device, workload)
         classes = [row["name"] for row in schema.lock_classes()] if self.args.costs == "all" else []
-        return costs.Files(self.device, self.workload, costs.echoed(result, schema.device_fields()), costs.code(result, classes))
+        return costs.Files(self.device, self.workload, costs.echoed(result, schema.device_fields()), costs.code(result, classes) if self.parts else {})
 
     def seeded(self, device, workload, seed):
         return device, runs.seeded(workload, seed)

@@ -71,7 +71,7 @@ def follow(args, sweep):
             break
         below = f"explain-{pair.replace('/', '-')}"
         asked = argparse.Namespace(out=args.out / below, seeds=args.seeds, change=10, costs="groups", resume=args.resume)
-        one = experiment.Experiment(asked, pair, *files(args, pair))
+        one = experiment.Experiment(asked, pair, *files(args, pair), parts=False)
         one.run()
         code = max(code, *(part.end() for part in one.sweeps))
         for part in one.sweeps:
