@@ -43,9 +43,8 @@ NO_TIMES = {"clock.mhz": "the unit of all cycles: FINEST parts of a cycle are co
             "clock.l2_ways": "a number of ways", "clock.store_buffer": "a number of entries"}
 EVERYTHING = "everything"
 TWICE = 2
-# key → bytes a second. At such a rate, or a whole part of it, the device's arithmetic has whole nanoseconds for each sector, and exactly twice as many at half of the
-# rate.
-WHOLE_RATES = {"timing.channel_bytes_per_s": 1_000_000_000, "link.bytes_per_s": 4_000_000_000}
+RATES = ("timing.channel_bytes_per_s", "link.bytes_per_s")
+WHOLE_RATE = 1_000_000_000 # bytes a second: one in a nanosecond
 WHOLE_MHZ = 1000
 SECTIONS = "sections of locks" # what instructions take while a hart holds a spin lock
 HANDOVERS = "hand-overs of locks" # transfers of lines that spin locks are in
@@ -158,7 +157,7 @@ class Files:
         """[(device, workload)]: like this one, but with whole nanoseconds and nothing drawn; the same with each cost twice as large. If each time
         is in a cost, the same things happen in both, in the second at twice the times."""
         device, workload, values = copy.deepcopy(self.device), copy.deepcopy(self.workload), dict(self.values)
-        changed = {key: unit // max(1, round(unit / values[key])) for key, unit in WHOLE_RATES.items() if used(values, key)}
+        changed = {key: WHOLE_RATE // max(1, round(WHOLE_RATE / values[key])) for key in RATES if used(values, key)}
         changed |= {key: [0] * len(sigmas) if isinstance(sigmas, list) else 0 for key, sigmas in values.items() if key.endswith("_sigma")}
         changed |= {"clock.mhz": WHOLE_MHZ, "clock.div_bit": 0} # the time of a division depends on its operands
         for key, value in changed.items():

@@ -70,6 +70,19 @@ TEST_F(Boundary, NothingIsLostByRounding)
 	EXPECT_NEAR(double(spent(WORK_FETCH, 1, 1000)), ns, 2);
 }
 
+TEST(Link, MovesAsManyBytesASecondAsAsked)
+{
+	for (uint64_t bytes_per_s : {1000000ull, 102400000ull, 1000000000ull, 3145728000ull, 7000000000ull, 128000ull << 20}) {
+		struct link link {};
+		link_init(&link, bytes_per_s);
+		const double ns = 64 * 1e9 * (1 << 20) / double(bytes_per_s);
+		uint64_t end_ns = 0;
+		for (unsigned i = 0; i < 64; i++)
+			end_ns = link_transfer(&link, 0, 1 << 20);
+		EXPECT_NEAR(double(end_ns), ns, 64 + ns * 1e-4) << bytes_per_s;
+	}
+}
+
 TEST_F(Boundary, NoEffectBeginsBeforeItsWorkIsDone)
 {
 	hz_device_config cfg = usual;
