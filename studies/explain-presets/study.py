@@ -113,7 +113,8 @@ def recorded(figure):
 
 def directions(figure):
     for pair in recorded(figure):
-        yield f"{pair}: with every cost doubled all times are doubled", experiment.exact(figure(f"{pair}, time with every cost doubled"))
+        if report.has(figure, f"{pair}, time with every cost doubled"):
+            yield f"{pair}: with every cost doubled all times are doubled", experiment.exact(figure(f"{pair}, time with every cost doubled"))
     for pair, kind, (what, law) in itertools.product(recorded(figure), KINDS, LAW.items()):
         low, high = (figure(f"{pair}, {kind} of {NAMES[what]}{end}") for end in (", least", ", most"))
         yield f"{pair}: the {kind} of {NAMES[what]} holds its law", low - elasticity.NEAR <= law <= high + elasticity.NEAR
@@ -124,7 +125,8 @@ def rows(figure):
         for kind in KINDS:
             intervals = ["{:+.2f} ({:+.2f} to {:+.2f})".format(*(figure(f"{pair}, {kind} of {NAMES[what]}{end}") for end in ENDS)) for what in LAW]
             yield f"`{pair}`: {kind} of {', '.join(NAMES[what] for what in LAW)}", "", ", ".join(intervals)
-        yield f"`{pair}`: time with every cost doubled", "", f"{figure(f'{pair}, time with every cost doubled'):.6f} times as long"
+        if report.has(figure, f"{pair}, time with every cost doubled"):
+            yield f"`{pair}`: time with every cost doubled", "", f"{figure(f'{pair}, time with every cost doubled'):.6f} times as long"
         yield f"`{pair}`: the answer", "", figure(f"{pair}, answer")
 
 
