@@ -15,7 +15,6 @@
 #include "profile/timeline.h"
 #include "race/race.h"
 #include "schedule/clock.h"
-#include "schedule/jitter.h"
 #include "schedule/token.h"
 #include "wait.h"
 

@@ -10,7 +10,7 @@
 #include "cost/cache.h"
 #include "cost/line.h"
 #include "schedule/carrier.h"
-#include "schedule/jitter.h"
+#include "schedule/clock.h"
 #include "guest/memory.h"
 #include "base/qemu_api.h"
 #include "guest/cpu.h"

@@ -12,7 +12,7 @@
 #include "schedule/clock.h"
 #include "profile/lock_profile.h"
 #include "cost/line.h"
-#include "profile/hot_spots.h"
+#include "profile/account.h"
 #include "race/race.h"
 #include "guest/symbol.h"
 #include "profile/timeline.h"

@@ -16,7 +16,6 @@
 #include "hypercall.h"
 #include "cost/cache.h"
 #include "cost/line.h"
-#include "profile/hot_spots.h"
 #include "race/race.h"
 #include "schedule/token.h"
 

@@ -73,7 +73,7 @@ struct vc_options {
 	uint64_t pace;           /* hypercall.h; thousandths, 1000: as it is … */
 	uint64_t pace_harts;     /* … of these harts, a bit each */
 	bool race_check;
-	struct vc_jitter_option jitter; /* schedule/jitter.h */
+	struct vc_jitter_option jitter; /* schedule/clock.h */
 	uint64_t spin_limit;            /* ns of device time in one spin-lock wait after which a hart counts as deadlocked; 0: no limit */
 	unsigned watchdog_ms;           /* a token holder that sleeps for this long counts as stuck */
 	unsigned lines;                 /* number of lines in the report */

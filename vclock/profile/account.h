@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/qemu_api.h"
 #include "base/state.h"
 
 /* Stage of work (protocol/stages.def) of a code address, from the symbols that the firmware's
@@ -46,5 +47,17 @@ void vc_account_work(struct vc_hart *h, enum vc_stage stage, uint64_t cycles);
 void vc_account_event(struct vc_hart *h);
 /* A member of a JSON object, "accounts". */
 void vc_account_write_json(FILE *out);
+
+/* Hot spots: counted instructions by code segment (option profile=FILE): how often each straight segment ran
+ * outside freezes.
+ *
+ * One line for each segment and hart: hart, address of the first instruction, number of
+ * instructions, number of runs. The sum of instructions times runs over a hart's lines equals its
+ * "counted" in the report exactly. */
+
+/* At translation, on the segment's first instruction, before its other callbacks. Any vCPU thread. */
+void vc_profile_segment(struct qemu_plugin_insn *first, uint64_t instructions);
+/* Write the file, sorted by address; with the report. Prints an error on stderr on failure. */
+void vc_profile_write(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* A hart's clock: cycles from retired instructions and charges; its conversion to device nanoseconds; freezing. */
+/* A hart's clock: cycles from retired instructions and charges; its conversion to device nanoseconds; freezing;
+ * jitter. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VCLOCK_SCHEDULE_CLOCK_H
 #define VCLOCK_SCHEDULE_CLOCK_H
@@ -48,5 +49,19 @@ uint64_t vc_deadline_cycles(uint64_t ns);
 uint64_t vc_duration_cycles(uint64_t ns);
 /* Instructions that the clock counted: outside freezes. */
 uint64_t vc_counted(const struct vc_hart *h);
+
+/* Jitter: perturbed schedules (option jitter=SEED[:PERMILLE]). Each hart's clock jumps ahead at random, so
+ * that the harts meet in a different order for every seed, and in the same order for the same seed.
+ *
+ * Before each sync point outside freezes (except WRS) a hart's clock is charged in proportion to
+ * the instructions counted since the last one: PERMILLE thousandths on average, mostly much less,
+ * and with falling probability up to thousands of times as much, as if another task had used the
+ * core. The draws depend on the seed and the hart only, and freezes draw nothing, so the run is as
+ * repeatable as without jitter. */
+
+/* Before any hart runs. */
+void vc_jitter_start(void);
+/* Before an instruction, by the hart's own thread; no effect unless it is a sync point. */
+void vc_jitter(struct vc_hart *h, enum vc_kind kind);
 
 #endif
