@@ -5,10 +5,8 @@
 #include "lt/arena.h"
 #include "lt/bits.h"
 #include "lt/native.h"
-#include "tsu/tsu_choice.h"
-#include "tsu/tsu_power.h"
+#include "tsu/tsu_internal.h"
 #include "tsu/tsu_state.h"
-#include "tsu/tsu_suspend.h"
 
 /* --- running events --- */
 

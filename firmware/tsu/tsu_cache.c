@@ -1,11 +1,8 @@
 /* Cached operations: the cells work on the next read or program while the cache register and the channel move data. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tsu/tsu_cache.h"
+#include "tsu/tsu_internal.h"
 
-#include "tsu/tsu_choice.h"
-#include "tsu/tsu_data.h"
 #include "tsu/tsu_state.h"
-#include "tsu/tsu_suspend.h"
 
 /* --- reads: page register → cache register, next read, and the data go out meanwhile --- */
 

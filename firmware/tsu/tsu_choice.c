@@ -1,6 +1,6 @@
 /* Decisions of a scheduler. Callers have frozen the clock, once. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tsu/tsu_choice.h"
+#include "tsu/tsu_internal.h"
 
 #include "lt/native.h"
 #include "tsu/tsu_state.h"

@@ -1,10 +1,9 @@
 /* The end of a transaction: its effect on the media, the counters, and the way back to its owner. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tsu/tsu_complete.h"
+#include "tsu/tsu_internal.h"
 
 #include "boundary/boundary.h"
 #include "lt/native.h"
-#include "tsu/tsu_power.h"
 #include "tsu/tsu_state.h"
 
 static void run_done(struct lt_event *event)

@@ -1,10 +1,8 @@
 /* Data between the channel and a die's cache register: in one piece, or in parts with the channel free for other dies in between. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tsu/tsu_data.h"
+#include "tsu/tsu_internal.h"
 
 #include "boundary/boundary.h"
-#include "tsu/tsu_cache.h"
-#include "tsu/tsu_complete.h"
 #include "tsu/tsu_state.h"
 
 /* --- one part --- */

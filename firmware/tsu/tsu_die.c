@@ -5,12 +5,8 @@
 
 #include "boundary/boundary.h"
 #include "lt/native.h"
-#include "tsu/tsu_cache.h"
-#include "tsu/tsu_choice.h"
-#include "tsu/tsu_complete.h"
-#include "tsu/tsu_data.h"
+#include "tsu/tsu_internal.h"
 #include "tsu/tsu_state.h"
-#include "tsu/tsu_suspend.h"
 
 /* --- choosing --- */
 

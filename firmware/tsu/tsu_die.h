@@ -1,4 +1,4 @@
-/* The life of a die's operation: bus, cells, bus again for reads, done. Hardware: all of it runs with the clock frozen (tsu_choice.h). */
+/* The stages of a die's operation: bus, cells, bus again for reads, done. Hardware: all of it runs with the clock frozen (tsu_internal.h). */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TSU_DIE_H
 #define TSU_DIE_H

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tsu/tsu_dump.h"
 
-#include "tsu/tsu_power.h"
+#include "tsu/tsu_internal.h"
 #include "tsu/tsu_state.h"
 
 void tsu_set_dump(struct tsu *tsu, void (*run)(void *ctx), void *ctx)

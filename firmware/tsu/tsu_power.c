@@ -1,6 +1,6 @@
 /* Power cut at a device time: running operations of the cells stay half done, nothing later happens. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tsu/tsu_power.h"
+#include "tsu/tsu_internal.h"
 
 #include "lt/native.h"
 #include "tsu/tsu_dump.h"

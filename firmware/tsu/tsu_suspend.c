@@ -1,9 +1,7 @@
 /* Suspending a program or erase for reads: the cells stop, reads run, the rest of the array time follows. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tsu/tsu_suspend.h"
+#include "tsu/tsu_internal.h"
 
-#include "tsu/tsu_cache.h"
-#include "tsu/tsu_choice.h"
 #include "tsu/tsu_state.h"
 
 HZ_FROZEN void die_suspend(struct tsu_die *die, uint64_t at_ns)
