@@ -60,24 +60,24 @@ void MachineRun::begin(KeptImage *kept)
 	make_queues();
 	if (!kept)
 		return;
-	std::vector<FoundSpace> found = found_spaces();
+	std::vector<FoundNamespace> found = found_namespaces();
 	add_others(found);
 	image_starts_ = controller_.log_smart().power_cycles[0];
 	kept->begin(found, image_starts_);
-	for (size_t i = 0; i < spaces_.size(); i++)
-		beside_.push_back(&kept->space(i));
+	for (size_t i = 0; i < targets_.size(); i++)
+		beside_.push_back(&kept->beside(i));
 	look_beside();
 }
 
 void MachineRun::begin_shared(bool overwrite)
 {
 	make_queues();
-	const std::vector<FoundSpace> found = found_spaces();
+	const std::vector<FoundNamespace> found = found_namespaces();
 	const uint64_t now_ns = controller_.log_harts().now_ns;
-	for (const FoundSpace &space : found)
-		shared_.push_back(std::make_unique<SharedDevice>(space, overwrite, now_ns));
-	for (const auto &space : shared_)
-		beside_.push_back(space.get());
+	for (const FoundNamespace &one : found)
+		shared_.push_back(std::make_unique<SharedDevice>(one, overwrite, now_ns));
+	for (const auto &one : shared_)
+		beside_.push_back(one.get());
 	look_beside();
 }
 
@@ -209,17 +209,17 @@ void MachineRun::make_queues()
 		ports_.push_back(std::make_unique<replay::QueuePort>(*queues_.back()));
 	}
 	for (size_t i = 0; i < workload_.namespaces.size() && i < queues_.size(); i++)
-		spaces_.push_back({.device = controller_.namespace_info(*queues_[i])});
+		targets_.push_back({.device = controller_.namespace_info(*queues_[i])});
 }
 
 // The run's namespaces; the queue of each namespace's first thread identifies it.
-std::vector<FoundSpace> MachineRun::found_spaces()
+std::vector<FoundNamespace> MachineRun::found_namespaces()
 {
-	std::vector<FoundSpace> found;
-	for (size_t i = 0; i < spaces_.size(); i++) {
-		const NamespaceInfo &device = spaces_[i].device;
+	std::vector<FoundNamespace> found;
+	for (size_t i = 0; i < targets_.size(); i++) {
+		const NamespaceInfo &device = targets_[i].device;
 		found.push_back({.nsid = nsid_of(workload_, i),
-				 .workload = wl::part_of(workload_, i, spaces_.size()),
+				 .workload = wl::part_of(workload_, i, targets_.size()),
 				 .device = device,
 				 .zones = device.zoned ? controller_.zone_report(*queues_[i]) : std::vector<nvme_zone_descriptor>(),
 				 .only = machine_.config().namespaces == 1});
@@ -228,7 +228,7 @@ std::vector<FoundSpace> MachineRun::found_spaces()
 }
 
 // Those that the run leaves alone.
-void MachineRun::add_others(std::vector<FoundSpace> &found)
+void MachineRun::add_others(std::vector<FoundNamespace> &found)
 {
 	const auto nobody = wl::part_of(workload_, workload_.thread_count(), 1);
 	if (machine_.config().namespaces == 1)
@@ -243,10 +243,10 @@ void MachineRun::add_others(std::vector<FoundSpace> &found)
 void MachineRun::look_beside()
 {
 	for (size_t i = 0; i < ports_.size(); i++)
-		kept_ports_.push_back(beside_[space_of(i)]->port(*ports_[i]));
-	for (size_t i = 0; i < spaces_.size(); i++) {
-		spaces_[i].device = beside_[i]->view().seen(spaces_[i].device, beside_[i]->go_on());
-		spaces_[i].fresh = beside_[i]->fresh();
+		kept_ports_.push_back(beside_[target_of(i)]->port(*ports_[i]));
+	for (size_t i = 0; i < targets_.size(); i++) {
+		targets_[i].device = beside_[i]->view().seen(targets_[i].device, beside_[i]->go_on());
+		targets_[i].fresh = beside_[i]->fresh();
 	}
 }
 
@@ -260,13 +260,13 @@ uint64_t MachineRun::kept_zones() const
 
 uint64_t MachineRun::pattern_seed(size_t thread) const
 {
-	return beside_.empty() ? workload_.seed_of(nsid_of(workload_, thread)) : beside_[space_of(thread)]->pattern_seed();
+	return beside_.empty() ? workload_.seed_of(nsid_of(workload_, thread)) : beside_[target_of(thread)]->pattern_seed();
 }
 
 replay::Plan MachineRun::plan_for(const Trace &trace) const
 {
 	try {
-		return replay::make_plan(workload_, spaces_, trace);
+		return replay::make_plan(workload_, targets_, trace);
 	} catch (const wl::WorkloadError &e) {
 		if (!kept_zones())
 			throw;

@@ -47,9 +47,9 @@ private:
 	void rest(const std::vector<res::QueueAccount> &prepared);
 	void begin_accounts();
 	void make_queues();
-	std::vector<FoundSpace> found_spaces();
-	void add_others(std::vector<FoundSpace> &found);
-	size_t space_of(size_t thread) const { return thread % spaces_.size(); }
+	std::vector<FoundNamespace> found_namespaces();
+	void add_others(std::vector<FoundNamespace> &found);
+	size_t target_of(size_t thread) const { return thread % targets_.size(); }
 	void look_beside();
 	uint64_t kept_zones() const;
 	uint64_t pattern_seed(size_t thread) const;
@@ -70,8 +70,8 @@ private:
 	size_t most_spans_;
 	uint64_t image_starts_ = 0; // starts of the device on a kept image
 	Controller controller_;
-	std::vector<replay::Space> spaces_;  // usable part of each namespace, in the order of the workload
-	std::vector<const Beside *> beside_; // existing data there, in the same order; empty: the run owns the whole device
+	std::vector<replay::Target> targets_; // usable part of each namespace, in the order of the workload
+	std::vector<const Beside *> beside_;  // existing data there, in the same order; empty: the run owns the whole device
 	std::vector<std::unique_ptr<SharedDevice>> shared_;
 	replay::Plan plan_;
 	res::DeviceFigures before_; // at the begin of the measurement: all zero on our own device

@@ -6,10 +6,10 @@
 
 namespace hz {
 
-bool overwrites(const FoundSpace &space)
+bool overwrites(const FoundNamespace &found)
 {
-	const wl::Workload &workload = space.workload;
-	const bool zoned = space.device.zoned;
+	const wl::Workload &workload = found.workload;
+	const bool zoned = found.device.zoned;
 	if (workload.trace)
 		return !zoned && workload.thread_count();
 	return std::any_of(workload.threads.begin(), workload.threads.end(), [&](const wl::ThreadSpec &t) {

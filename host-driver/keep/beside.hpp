@@ -13,7 +13,7 @@
 namespace hz {
 
 // A namespace as a run finds it.
-struct FoundSpace {
+struct FoundNamespace {
 	uint32_t nsid = 1;
 	wl::Workload workload; // this namespace's part; no threads: the run leaves the namespace alone
 	NamespaceInfo device;
@@ -42,7 +42,7 @@ protected:
 };
 
 // The workload overwrites sectors in place: on a block device, or in conventional zones.
-bool overwrites(const FoundSpace &space);
+bool overwrites(const FoundNamespace &found);
 // The workload selects its zones, so that it cannot use others.
 bool names_zones(const wl::Workload &workload);
 

@@ -10,58 +10,58 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::unique_ptr<AckRecord> record_of(const fs::path &file, const FoundSpace &space, uint64_t starts)
+std::unique_ptr<AckRecord> record_of(const fs::path &file, const FoundNamespace &found, uint64_t starts)
 {
 	if (starts == 1)
 		fs::remove(file); // of a deleted image
-	return std::make_unique<AckRecord>(file, space.device.size_sectors);
+	return std::make_unique<AckRecord>(file, found.device.size_sectors);
 }
 
 } // namespace
 
-KeptSpace::KeptSpace(const fs::path &image, const FoundSpace &space, uint64_t starts)
-	: image_(image), starts_(starts), patterns_(space.workload.verify), volatile_cache_(space.device.volatile_cache),
-	  record_(record_of(ack_record_of(image, space.nsid), space, starts))
+KeptNamespace::KeptNamespace(const fs::path &image, const FoundNamespace &found, uint64_t starts)
+	: image_(image), starts_(starts), patterns_(found.workload.verify), volatile_cache_(found.device.volatile_cache),
+	  record_(record_of(ack_record_of(image, found.nsid), found, starts))
 {
 	const bool unknown = starts > 1 && !record_->found(); // unrecorded writes are possible
 	if (record_->runs() && record_->last_start() >= starts)
-		throw wl::WorkloadError("the record " + ack_record_of(image, space.nsid).string() +
+		throw wl::WorkloadError("the record " + ack_record_of(image, found.nsid).string() +
 					" knows of later runs than the image, so it is of another one" + go_on());
-	if (!space.zones.empty())
-		view_ = ZoneView(space.device, space.zones);
+	if (!found.zones.empty())
+		view_ = ZoneView(found.device, found.zones);
 	fresh_ = !unknown && !record_->overwritable();
-	overwritable_ = unknown || overwrites(space);
-	refuse_unless_beside(space);
-	refuse_lost_zones(space);
-	seed_ = space.workload.seed_of(space.nsid) + (record_->runs() << 32);
+	overwritable_ = unknown || overwrites(found);
+	refuse_unless_beside(found);
+	refuse_lost_zones(found);
+	seed_ = found.workload.seed_of(found.nsid) + (record_->runs() << 32);
 }
 
-void KeptSpace::refuse_unless_beside(const FoundSpace &space) const
+void KeptNamespace::refuse_unless_beside(const FoundNamespace &found) const
 {
-	const std::string image = space.name() + "the image " + image_.string();
-	if (!fresh_ && overwrites(space))
+	const std::string image = found.name() + "the image " + image_.string();
+	if (!fresh_ && overwrites(found))
 		throw wl::WorkloadError(image + " was used before, and this workload would overwrite sectors of earlier runs" + go_on());
-	if (names_zones(space.workload) && !view_.whole())
+	if (names_zones(found.workload) && !view_.whole())
 		throw wl::WorkloadError("the workload names its zones (first_zone), but " + std::to_string(view_.kept_zones()) +
 					" zones of " + image + " hold data of earlier runs" + go_on());
 }
 
 // They would be written, and the loss could no longer be detected.
-void KeptSpace::refuse_lost_zones(const FoundSpace &space) const
+void KeptNamespace::refuse_lost_zones(const FoundNamespace &found) const
 {
-	const uint64_t size = space.device.zone_size_sectors;
-	for (size_t z = 0; z < space.zones.size(); z++)
-		if (space.zones[z].state >> 4 == NVME_ZS_EMPTY)
+	const uint64_t size = found.device.zone_size_sectors;
+	for (size_t z = 0; z < found.zones.size(); z++)
+		if (found.zones[z].state >> 4 == NVME_ZS_EMPTY)
 			record_->each(z * size, size, [&](uint64_t, const Promise &) -> bool {
-				throw wl::WorkloadError("zone " + std::to_string(z) + " of " + space.name() + "the image " +
+				throw wl::WorkloadError("zone " + std::to_string(z) + " of " + found.name() + "the image " +
 							image_.string() + " is empty, but by the record " +
-							ack_record_of(image_, space.nsid).string() +
+							ack_record_of(image_, found.nsid).string() +
 							" it holds data of an earlier run: ./hartzone verify --image " + image_.string() +
 							" tells what is missing; " + (go_on() + 2));
 			});
 }
 
-void KeptSpace::note_run() { record_->add_run(starts_, overwritable_); }
+void KeptNamespace::note_run() { record_->add_run(starts_, overwritable_); }
 
 KeptImage::KeptImage(fs::path image, bool format) : image_(std::move(image))
 {
@@ -76,16 +76,16 @@ KeptImage::~KeptImage()
 {
 	std::error_code ignored;
 	const fs::path file = ack_record_of(image_);
-	if (is_new_ && spaces_.empty() && fs::exists(image_, ignored) && !fs::exists(file, ignored))
+	if (is_new_ && namespaces_.empty() && fs::exists(image_, ignored) && !fs::exists(file, ignored))
 		std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char *>(&promise_void), sizeof(promise_void));
 }
 
-void KeptImage::begin(const std::vector<FoundSpace> &spaces, uint64_t starts)
+void KeptImage::begin(const std::vector<FoundNamespace> &namespaces, uint64_t starts)
 {
-	for (const FoundSpace &space : spaces)
-		spaces_.push_back(std::make_unique<KeptSpace>(image_, space, starts));
-	for (auto &space : spaces_)
-		space->note_run();
+	for (const FoundNamespace &found : namespaces)
+		namespaces_.push_back(std::make_unique<KeptNamespace>(image_, found, starts));
+	for (auto &kept : namespaces_)
+		kept->note_run();
 }
 
 } // namespace hz

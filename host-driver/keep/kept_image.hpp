@@ -11,12 +11,12 @@
 namespace hz {
 
 // A namespace of the image.
-class KeptSpace final : public Beside {
+class KeptNamespace final : public Beside {
 public:
 	// The device has started for the `starts`th time on this image. Throws wl::WorkloadError,
 	// with the remedy, if the workload cannot run next to the existing data. Writes nothing to
 	// the record yet.
-	KeptSpace(const std::filesystem::path &image, const FoundSpace &space, uint64_t starts);
+	KeptNamespace(const std::filesystem::path &image, const FoundNamespace &found, uint64_t starts);
 	// The run takes place, on this namespace or on others: each record counts all runs.
 	void note_run();
 
@@ -27,8 +27,8 @@ public:
 	}
 
 private:
-	void refuse_unless_beside(const FoundSpace &space) const;
-	void refuse_lost_zones(const FoundSpace &space) const;
+	void refuse_unless_beside(const FoundNamespace &found) const;
+	void refuse_lost_zones(const FoundNamespace &found) const;
 
 	std::filesystem::path image_;
 	uint64_t starts_;
@@ -45,16 +45,16 @@ public:
 	~KeptImage();
 	KeptImage(const KeptImage &) = delete;
 	KeptImage &operator=(const KeptImage &) = delete;
-	// All attached namespaces, those of the run first. Throws as KeptSpace does; no record has
+	// All attached namespaces, those of the run first. Throws as KeptNamespace does; no record has
 	// changed then.
-	void begin(const std::vector<FoundSpace> &spaces, uint64_t starts);
+	void begin(const std::vector<FoundNamespace> &namespaces, uint64_t starts);
 	// In their order.
-	const Beside &space(size_t i) const { return *spaces_[i]; }
+	const Beside &beside(size_t i) const { return *namespaces_[i]; }
 
 private:
 	std::filesystem::path image_;
 	bool is_new_ = false;
-	std::vector<std::unique_ptr<KeptSpace>> spaces_;
+	std::vector<std::unique_ptr<KeptNamespace>> namespaces_;
 };
 
 } // namespace hz

@@ -4,27 +4,27 @@
 
 namespace hz {
 
-SharedDevice::SharedDevice(const FoundSpace &space, bool overwrite, uint64_t now_ns)
+SharedDevice::SharedDevice(const FoundNamespace &found, bool overwrite, uint64_t now_ns)
 {
-	if (names_zones(space.workload))
-		require_empty(space);
-	else if (space.device.zoned)
-		view_ = ZoneView(space.device, space.zones);
+	if (names_zones(found.workload))
+		require_empty(found);
+	else if (found.device.zoned)
+		view_ = ZoneView(found.device, found.zones);
 	fresh_ = false;
-	seed_ = space.workload.seed_of(space.nsid) + (now_ns << 32);
-	if (overwrites(space) && !overwrite)
+	seed_ = found.workload.seed_of(found.nsid) + (now_ns << 32);
+	if (overwrites(found) && !overwrite)
 		throw wl::WorkloadError("this workload writes blocks that may hold data of others on this device: --overwrite lets it");
 }
 
 // Zones named by the workload; zone numbers out of range are refused by the plan.
-void SharedDevice::require_empty(const FoundSpace &space) const
+void SharedDevice::require_empty(const FoundNamespace &found) const
 {
-	const std::vector<nvme_zone_descriptor> &zones = space.zones;
-	for (const wl::ThreadSpec &t : space.workload.threads)
+	const std::vector<nvme_zone_descriptor> &zones = found.zones;
+	for (const wl::ThreadSpec &t : found.workload.threads)
 		for (uint64_t i = 0, z = t.first_zone; i < t.zones && z < zones.size(); i++, z += t.zone_step)
 			if (zones[z].type != NVME_ZT_CONVENTIONAL && zones[z].state >> 4 != NVME_ZS_EMPTY)
 				throw wl::WorkloadError("the workload names zone " + std::to_string(z) + " (first_zone)" +
-							(space.only ? "" : " of namespace " + std::to_string(space.nsid)) +
+							(found.only ? "" : " of namespace " + std::to_string(found.nsid)) +
 							", which holds data of others" + go_on());
 }
 

@@ -12,13 +12,13 @@ public:
 	// overwrite: the run may write blocks and conventional zones with any content. now_ns: the
 	// device's time; no two runs begin at the same. Throws wl::WorkloadError, with the remedy,
 	// if the workload cannot run next to the existing data.
-	SharedDevice(const FoundSpace &space, bool overwrite, uint64_t now_ns);
+	SharedDevice(const FoundNamespace &found, bool overwrite, uint64_t now_ns);
 
 	const char *go_on() const override { return ": reset-zone of ./hartzone nvme zns empties one"; }
 	std::unique_ptr<KeptPort> port(replay::Port &queue) const override;
 
 private:
-	void require_empty(const FoundSpace &space) const;
+	void require_empty(const FoundNamespace &found) const;
 };
 
 } // namespace hz

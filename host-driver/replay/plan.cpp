@@ -312,26 +312,26 @@ Group group_of(const wl::Workload &workload, size_t first, size_t n)
 	return group;
 }
 
-Plan plan_of_all(const wl::Workload &workload, const std::vector<Space> &spaces, const std::shared_ptr<const TraceSurvey> &survey)
+Plan plan_of_all(const wl::Workload &workload, const std::vector<Target> &targets, const std::shared_ptr<const TraceSurvey> &survey)
 {
-	if (workload.thread_count() < spaces.size())
-		throw wl::WorkloadError("namespaces: " + std::to_string(spaces.size()) + " are to be used, but there are only " +
+	if (workload.thread_count() < targets.size())
+		throw wl::WorkloadError("namespaces: " + std::to_string(targets.size()) + " are to be used, but there are only " +
 					std::to_string(workload.thread_count()) + " threads: use more threads");
 	std::vector<Plan> parts;
-	for (size_t i = 0; i < spaces.size(); i++)
-		parts.push_back(plan_of(group_of(workload, i, spaces.size()), spaces[i].device, spaces[i].fresh, survey));
+	for (size_t i = 0; i < targets.size(); i++)
+		parts.push_back(plan_of(group_of(workload, i, targets.size()), targets[i].device, targets[i].fresh, survey));
 	Plan plan;
 	for (size_t i = 0; i < workload.thread_count(); i++)
-		plan.threads.push_back(std::move(parts[i % spaces.size()].threads[i / spaces.size()]));
+		plan.threads.push_back(std::move(parts[i % targets.size()].threads[i / targets.size()]));
 	return plan;
 }
 
 } // namespace
 
-Plan make_plan(const wl::Workload &workload, const std::vector<Space> &spaces, std::shared_ptr<const TraceSurvey> survey)
+Plan make_plan(const wl::Workload &workload, const std::vector<Target> &targets, std::shared_ptr<const TraceSurvey> survey)
 {
 	try {
-		return plan_of_all(workload, spaces, survey);
+		return plan_of_all(workload, targets, survey);
 	} catch (const wl::WorkloadError &e) {
 		throw wl::WorkloadError(workload.file + ": " + e.what());
 	}
@@ -339,7 +339,7 @@ Plan make_plan(const wl::Workload &workload, const std::vector<Space> &spaces, s
 
 Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh, std::shared_ptr<const TraceSurvey> survey)
 {
-	return make_plan(workload, std::vector<Space>{{device, fresh}}, std::move(survey));
+	return make_plan(workload, std::vector<Target>{{device, fresh}}, std::move(survey));
 }
 
 } // namespace hz::replay

@@ -24,16 +24,16 @@ struct Plan {
 };
 
 /* A namespace, or the usable part of it, with the information of its zone report. */
-struct Space {
+struct Target {
 	NamespaceInfo device;
 	bool fresh = true; /* unwritten sectors read as zeros */
 };
 
 /* Deals zones, or the sectors of a block namespace, to the threads in order: thread i works on
- * space i modulo their number. survey: of the workload's trace. Throws wl::WorkloadError ("file:
+ * target i modulo their number. survey: of the workload's trace. Throws wl::WorkloadError ("file:
  * key: sentence") if zones or open zones do not suffice, or the workload is for another kind of
  * device. */
-Plan make_plan(const wl::Workload &workload, const std::vector<Space> &spaces, std::shared_ptr<const TraceSurvey> survey);
+Plan make_plan(const wl::Workload &workload, const std::vector<Target> &targets, std::shared_ptr<const TraceSurvey> survey);
 /* The same on one. */
 Plan make_plan(const wl::Workload &workload, const NamespaceInfo &device, bool fresh = true,
 	       std::shared_ptr<const TraceSurvey> survey = {});

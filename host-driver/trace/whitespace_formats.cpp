@@ -1,4 +1,4 @@
-/* Space-separated traces: MQSim, DiskSim and FIU, and fio iolog version 2 and 3. */
+/* Whitespace-separated traces: MQSim, DiskSim and FIU, and fio iolog version 2 and 3. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/formats.hpp"
 

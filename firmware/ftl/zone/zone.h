@@ -128,7 +128,7 @@ void zone_give_up_turn(struct zone *zone, struct ftl_request *req);
 /* The excluding operation has ended. */
 void zone_unpark(struct zone *zone);
 
-/* The life of a write. Each stage has a queue, and an event after which it continues; all but the third are here.
+/* The stages of a write. Each has a queue, and an event after which it continues; all but the third are here.
  *
  *     accept   accept.c       zone.parked         a request comes, or its turn
  *     land     land.c         zone.writers        a superblock, a buffer, room in the buffer or in the map's log
