@@ -4,6 +4,7 @@ as processes, trims, syncs, a second call that finds what the first has written;
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,6 +90,36 @@ class Fio(unittest.TestCase):
                                 device=block)
         self.assertEqual(zeros["read"]["total_ios"], 64)
         self.jobs("--name=s", "--rw=write", "--bs=8k", "--size=256k", "--sync=1", device=block)
+
+    def room(self, image):
+        """Blocks that are left in the superblock of each handle."""
+        run = self.call("nvme", *image, "fdp", "status", "-o", "json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return [one["ruamw"] for one in json.loads(run.stdout)["ruhss"]]
+
+    @unittest.skipUnless(shutil.which("nvme") or os.path.exists("/usr/sbin/nvme"), "nvme-cli is not installed (scripts/setup installs it)")
+    def test_handles_of_flexible_data_placement(self):
+        """fio's own options: writes name the handles of the list in turn, all commands of a request the same, and reads find the data."""
+        image = ("--device", "small-fdp", "--image", self.folder / "image")
+        unit, *others = self.room(image)
+        self.assertEqual(others, [unit] * 3)
+        words = ("--name=a", "--rw=write", "--bs=16k", "--size=160k", "--verify=crc32c", "--fdp=1")
+        self.jobs(*words, "--fdp_pli=3,1", device=image)
+        self.assertEqual(self.room(image), [unit, unit - 20, unit, unit - 20])
+        self.jobs(*words, "--offset=160k", "--io_size=64k", device=image)
+        self.assertEqual(self.room(image), [unit - 4, unit - 24, unit - 4, unit - 24])
+        self.jobs(*words[:-1], "--offset=320k", "--io_size=16k", device=image)
+        self.assertEqual(self.room(image)[0], unit - 8, "without fdp=1 no handle is named, which is the first one")
+        self.jobs("--name=large", "--rw=write", "--bs=1m", "--size=1m", "--offset=512k", "--iodepth=1", "--fdp=1", "--fdp_pli=2", device=image)
+        self.assertEqual(self.room(image)[3], unit - 24)
+
+    def test_handles_that_cannot_be_named(self):
+        for device, words, says in (("small-fdp", ("--fdp=1", "--fdp_pli=4"), "the device has 0 to 3"), ("small-fdp", ("--fdp=1", "--fdp_pli=1,"), "such as 0,2"),
+                                    ("small-fdp", ("--fdp_pli=1",), "fdp=1 that they name any: add it"),
+                                    ("small-legacy", ("--fdp=1",), "its file sets fdp.handles")):
+            run = self.call("fio", "--device", device, "--name=a", "--rw=write", "--bs=16k", "--size=64k", *words)
+            self.assertNotEqual(run.returncode, 0, words)
+            self.assertIn(says, run.stderr + run.stdout, words)
 
     def test_a_second_call_finds_what_the_first_wrote(self):
         words = "--bs=16k --size=1m --verify=crc32c --iodepth=4 --verify_state_save=0"

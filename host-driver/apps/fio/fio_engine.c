@@ -24,11 +24,15 @@
 #include "hartzone.h"
 
 enum { MOST_BLOCKS = 128, MOST_COMMANDS = 128 }; /* of a command; of larger requests under way: each has its own data buffer */
+enum { MOST_HANDLES = 128 };                     /* that a job names */
 
-/* Options of the engine in a job file. */
+/* Options of the engine in a job file. fdp and fdp_pli are named, and mean, what fio's own do from
+ * 3.34 on. */
 struct job_options {
 	void *pad; /* fio's own */
 	unsigned nsid;
+	unsigned fdp;
+	char *fdp_pli;
 };
 
 static struct fio_option job_options[] = {
@@ -39,6 +43,21 @@ static struct fio_option job_options[] = {
 	 .help = "Namespace of the device that the job works on",
 	 .def = "1",
 	 .minval = 1,
+	 .category = FIO_OPT_C_ENGINE,
+	 .group = FIO_OPT_G_INVALID},
+	{.name = "fdp",
+	 .lname = "Flexible data placement",
+	 .type = FIO_OPT_BOOL,
+	 .off1 = offsetof(struct job_options, fdp),
+	 .help = "Writes name reclaim unit handles of the device, one after the other",
+	 .def = "0",
+	 .category = FIO_OPT_C_ENGINE,
+	 .group = FIO_OPT_G_INVALID},
+	{.name = "fdp_pli",
+	 .lname = "Handles of flexible data placement",
+	 .type = FIO_OPT_STR_STORE,
+	 .off1 = offsetof(struct job_options, fdp_pli),
+	 .help = "Which handles fdp=1 names, such as 0,2; default: all of the device",
 	 .category = FIO_OPT_C_ENGINE,
 	 .group = FIO_OPT_G_INVALID},
 	{.name = NULL},
@@ -67,7 +86,9 @@ struct seat {
 	unsigned take_from, take_to;       /* of these, not yet handed out */
 	unsigned event_from;               /* in `taken`, the first one of the last getevents */
 	struct fio_latency latency[DDIR_RWDIR_CNT];
-	bool reported; /* an error status was reported */
+	bool reported;                 /* an error status was reported */
+	unsigned handle[MOST_HANDLES]; /* that writes name, one after the other */
+	unsigned handles, next_handle;
 };
 
 static int fail(int error, const char *what)
@@ -178,6 +199,51 @@ static void name_file(struct fio_file *file, unsigned nsid)
 	file->file_name = smalloc_strdup(name);
 }
 
+/* A list such as 0,2. Returns how many there are; 0: a word is none of the device's handles. */
+static unsigned parse_handles(const char *list, uint32_t most, unsigned *handle)
+{
+	unsigned count = 0;
+
+	while (count < MOST_HANDLES) {
+		char *end;
+		const unsigned long number = strtoul(list, &end, 10);
+
+		if (*list < '0' || *list > '9' || number >= most || (*end && *end != ','))
+			return 0;
+		handle[count++] = (unsigned)number;
+		if (!*end)
+			return count;
+		list = end + 1;
+	}
+	return 0;
+}
+
+static int name_handles(const struct thread_data *td, struct seat *seat)
+{
+	const struct job_options *options = td->eo;
+	uint32_t there = 0;
+
+	if (!options->fdp && options->fdp_pli) {
+		log_err("hartzone: %s: fdp_pli says which handles writes name, and fdp=1 that they name any: add it\n", td->o.name);
+		return 1;
+	}
+	if (!options->fdp)
+		return 0;
+	if (hartzone_get_handles(seat->device, &there) || !there) {
+		log_err("hartzone: %s: fdp=1: the device has no reclaim unit handles: its file sets fdp.handles\n", td->o.name);
+		return 1;
+	}
+	for (seat->handles = 0; seat->handles < there && seat->handles < MOST_HANDLES; seat->handles++)
+		seat->handle[seat->handles] = seat->handles;
+	if (options->fdp_pli)
+		seat->handles = parse_handles(options->fdp_pli, there, seat->handle);
+	if (seat->handles)
+		return 0;
+	log_err("hartzone: %s: fdp_pli=%s: a list of at most %d handles such as 0,2 is wanted; the device has 0 to %u\n", td->o.name,
+		options->fdp_pli, MOST_HANDLES, there - 1);
+	return 1;
+}
+
 /* To fio the device is a block device, or it would not ask for zones. */
 static int setup(struct thread_data *td)
 {
@@ -195,7 +261,7 @@ static int setup(struct thread_data *td)
 		file->real_file_size = visit.info.blocks * HARTZONE_BLOCK_BYTES;
 		fio_file_set_size_known(file);
 	}
-	wrong = check_blocks(td, &visit.info);
+	wrong = check_blocks(td, &visit.info) || name_handles(td, &visit);
 	leave(&visit);
 	return wrong;
 }
@@ -281,6 +347,11 @@ static int init(struct thread_data *td)
 	if (!seat)
 		return 1;
 	if (enter(seat, td, blocks, td->o.iodepth)) {
+		free(seat);
+		return 1;
+	}
+	if (name_handles(td, seat)) {
+		leave(seat);
 		free(seat);
 		return 1;
 	}
@@ -424,19 +495,36 @@ static enum hartzone_operation operation_of(enum fio_ddir ddir)
 	return ddir == DDIR_READ ? HARTZONE_READ : HARTZONE_WRITE;
 }
 
+/* All commands of a request name the same handle. */
+static unsigned flags_of(const struct thread_data *td, const struct io_u *io_u)
+{
+	const struct seat *seat = td->io_ops_data;
+
+	if (io_u->ddir != DDIR_WRITE)
+		return 0;
+	return (td->o.sync_io ? HARTZONE_FUA : 0) | (seat->handles ? HARTZONE_HANDLE(seat->handle[seat->next_handle]) : 0);
+}
+
+static void next_handle(struct seat *seat, const struct io_u *io_u)
+{
+	if (io_u->ddir == DDIR_WRITE && seat->handles)
+		seat->next_handle = (seat->next_handle + 1) % seat->handles;
+}
+
 /* Submit as many commands as the queue takes; returns their number. */
 static unsigned submit(struct thread_data *td, struct io_u *io_u, unsigned commands)
 {
 	struct seat *seat = td->io_ops_data;
 	const unsigned long long most = (unsigned long long)seat->most_blocks * HARTZONE_BLOCK_BYTES;
 	const bool moves = !ddir_sync(io_u->ddir);
+	const unsigned flags = flags_of(td, io_u);
 
 	for (unsigned i = 0; i < commands; i++) {
 		const unsigned long long from = i * most;
 		const struct iovec part = {.iov_base = (char *)io_u->xfer_buf + from, .iov_len = least(io_u->xfer_buflen - from, most)};
 		const struct hartzone_request request = {.token = (uintptr_t)io_u,
 							 .operation = operation_of(io_u->ddir),
-							 .flags = io_u->ddir == DDIR_WRITE && td->o.sync_io ? HARTZONE_FUA : 0,
+							 .flags = flags,
 							 .block = moves ? (io_u->offset + from) / HARTZONE_BLOCK_BYTES : 0,
 							 .parts = &part,
 							 .count = moves ? 1 : 0};
@@ -468,6 +556,7 @@ static enum fio_q_status queue(struct thread_data *td, struct io_u *io_u)
 	seat->requests[io_u->index] = (struct request){.left = submitted, .status = submitted < commands ? HARTZONE_ERROR : 0};
 	seat->commands_under_way += submitted;
 	seat->under_way++;
+	next_handle(seat, io_u);
 	return FIO_Q_QUEUED;
 }
 
