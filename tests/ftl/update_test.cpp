@@ -198,6 +198,80 @@ TEST_P(InPlace, AScarceBudgetFolds)
 		ASSERT_EQ(rig.compare(i / 96, i % 96, 1, last[i / 96][i % 96]), "");
 }
 
+// The zone that is written cannot be folded. The full zone that has had copies for longest is, then the next one.
+TEST_P(InPlace, AnOpenZoneFoldsTheOldestFullOne)
+{
+	for (uint32_t zone : {2u, 0u})
+		ASSERT_EQ(rig.write(zone, 0, capacity(), 1000 * (zone + 1)), 0);
+	ASSERT_EQ(update(rig, 2, 5, 6, 5000), 0);
+	ASSERT_EQ(update(rig, 0, 5, 5, 6000), 0);
+	ASSERT_EQ(rig.write(1, 0, 60, 2000), 0);
+	for (uint32_t i = 0; i < 8; i++)
+		ASSERT_EQ(update(rig, 1, 4 * i, 1, 7000 + 4 * i), 0);
+	lt_host_run_until_idle();
+	EXPECT_EQ(rig.counters().update_folds, 1u) << "19 of 24 are scarce";
+	EXPECT_EQ(rig.counters().folded_updates, 6u) << "of zone 2";
+	EXPECT_EQ(used(rig), 13u);
+	for (uint32_t i = 8; i < 14; i++)
+		ASSERT_EQ(update(rig, 1, 4 * i, 1, 7000 + 4 * i), 0);
+	lt_host_run_until_idle();
+	EXPECT_EQ(rig.counters().folded_updates, 11u) << "of zone 0, too";
+	EXPECT_EQ(used(rig), 14u);
+	for (int boot = 0; boot < 2; boot++) {
+		EXPECT_EQ(rig.compare(2, 0, 5, 3000), "");
+		EXPECT_EQ(rig.compare(2, 5, 6, 5000), "");
+		EXPECT_EQ(rig.compare(2, 11, capacity() - 11, 3011), "");
+		EXPECT_EQ(rig.compare(0, 5, 5, 6000), "");
+		for (uint32_t i = 0; i < 14; i++)
+			EXPECT_EQ(rig.compare(1, 4 * i, 1, 7000 + 4 * i), "");
+		EXPECT_EQ(rig.check(), "");
+		ASSERT_TRUE(rig.boot()) << rig.error;
+	}
+}
+
+// A write that needs more than is left is refused, though three quarters of the budget are not in use: it is room for the next one.
+TEST_P(InPlace, ARefusalFoldsAFullZone)
+{
+	ASSERT_EQ(rig.write(0, 0, capacity(), 1000), 0);
+	ASSERT_EQ(update(rig, 0, 3, 12, 2000), 0);
+	ASSERT_EQ(rig.write(1, 0, 60, 3000), 0);
+	EXPECT_EQ(update(rig, 1, 10, 13, 4000), NVME_HZ_IN_PLACE_BUDGET);
+	lt_host_run_until_idle();
+	EXPECT_EQ(used(rig), 0u);
+	EXPECT_EQ(update(rig, 1, 10, 13, 4000), 0);
+	EXPECT_EQ(update(rig, 1, 0, 10, 5000), 0);
+	EXPECT_EQ(update(rig, 1, 30, 2, 6000), NVME_HZ_IN_PLACE_BUDGET) << "nothing can be folded any more";
+	EXPECT_EQ(rig.compare(0, 3, 12, 2000), "");
+	EXPECT_EQ(rig.compare(1, 10, 13, 4000), "");
+}
+
+// A log whose last block is written again and again, in zone after zone. No zone is finished before it is full.
+TEST_P(InPlace, ALogNeverRunsOut)
+{
+	uint64_t last[3][96];
+	for (uint32_t round = 0; round < 6; round++) {
+		const uint32_t zone = round % 3;
+		if (round > 2)
+			ASSERT_EQ(rig.run_op(FTL_ZONE_RESET, zone), 0);
+		for (uint32_t at = 0; at < 96; at++) {
+			ASSERT_EQ(rig.write(zone, at, 1, 1000 * round + at), 0);
+			last[zone][at] = 1000 * round + at;
+			if (at % 8)
+				continue;
+			ASSERT_EQ(update(rig, zone, at, 1, 50000 + last[zone][at]), 0) << "round " << round << " at " << at;
+			last[zone][at] += 50000;
+		}
+	}
+	lt_host_run_until_idle();
+	EXPECT_EQ(rig.counters().in_place_refusals, 0u);
+	EXPECT_GE(rig.counters().update_folds, 3u);
+	for (int boot = 0; boot < 2; boot++) {
+		for (uint32_t i = 0; i < 3 * 96; i++)
+			ASSERT_EQ(rig.compare(i / 96, i % 96, 1, last[i / 96][i % 96]), "");
+		ASSERT_TRUE(rig.boot()) << rig.error;
+	}
+}
+
 // Many at once, of one zone, while it folds and while others read; a reset waits for them.
 TEST_P(InPlace, ManyAtOnce)
 {
@@ -452,7 +526,15 @@ const std::vector<Step> body = {
 	{Step::WRITE, 0, 0, 12},  {Step::UPDATE, 0, 1, 5},  {Step::FLUSH, 0, 0, 0},   {Step::UPDATE, 1, 3, 1},
 };
 
+// Zones 0 and 1 are folded while zone 2 is written.
+const std::vector<Step> older = {
+	{Step::WRITE, 1, 0, 96}, {Step::UPDATE, 1, 3, 7},  {Step::WRITE, 0, 0, 96}, {Step::UPDATE, 0, 90, 5}, {Step::WRITE, 2, 0, 40},
+	{Step::UPDATE, 2, 3, 8}, {Step::UPDATE, 2, 20, 4}, {Step::WRITE, 2, 0, 10}, {Step::UPDATE, 2, 30, 6}, {Step::UPDATE, 1, 4, 1},
+};
+
 } // namespace
+
+TEST_P(InPlace, PowerCutsWhileOlderZonesFold) { cut_at_every_operation<Model>(in_place(GetParam()), older); }
 
 TEST_P(InPlace, PowerCutsAtEveryOperation) { cut_at_every_operation<Model>(in_place(GetParam()), body); }
 

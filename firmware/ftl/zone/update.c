@@ -381,6 +381,7 @@ void updates_init(struct ftl *ftl, struct arena *arena)
 	if (!updates->budget)
 		return;
 	entries_make(updates, arena);
+	update_folder_make(ftl, arena);
 	slc_own(ftl->slc, SLC_OWNS_UPDATES,
 		(struct slc_owner){ .first = slc_update_tag(0),
 				    .last = slc_update_tag(updates->budget - 1),
@@ -442,12 +443,6 @@ const char *updates_check(struct ftl *ftl)
 }
 
 /* Folding of sectors written in place. */
-
-void update_fold_wanted(struct ftl_worker *self, struct zone *zone)
-{
-	if (zone->updates.copies && !zone->refresh.cause)
-		refresh_fold(self, zone);
-}
 
 void update_fold_begin(struct zone *zone)
 {
@@ -541,6 +536,7 @@ static enum update_verdict update_admitted(struct ftl_worker *self, struct zone 
 	}
 	if (!updates_promise(self->ftl, zone, req->lba, req->sectors)) {
 		self->counters.in_place_refusals++;
+		update_fold_some(self, zone);
 		*status = NVME_HZ_IN_PLACE_BUDGET;
 		return UPDATE_REFUSED;
 	}
@@ -640,8 +636,8 @@ static void update_piece_start(struct ftl_worker *self, struct zone *zone, struc
 static void update_leave(struct ftl_worker *self, struct zone *zone)
 {
 	zone->updates.writing--;
-	if (!zone->zrwa && updates_scarce(self->ftl->updates))
-		update_fold_wanted(self, zone);
+	if (self->ftl->cfg->in_place_sectors && updates_scarce(self->ftl->updates))
+		update_fold_some(self, zone);
 	if (zone->op.code)
 		zone_pump(self, zone);
 }

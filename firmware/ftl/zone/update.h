@@ -41,6 +41,12 @@ struct update {
 	uint64_t sequence;      /* of the newest one */
 };
 
+/* The event that folds another zone than the one that is written; where there is a budget. */
+struct update_folder {
+	struct lt_event event;
+	lt_word worker; /* that runs it; 0: it is not posted */
+};
+
 struct updates {
 	struct lt_lock lock;
 	uint32_t budget; /* entries; 0: nothing is written in place, and there are no windows (zone/zrwa.h) */
@@ -49,9 +55,11 @@ struct updates {
 	struct update *update;
 	uint32_t *bucket;
 	lt_word used; /* entries in use */
+	struct update_folder *folder;
 };
 
 void updates_init(struct ftl *ftl, struct arena *arena);
+void update_folder_make(struct ftl *ftl, struct arena *arena);
 
 /* --- zone lock held --- */
 /* Room for copies of [lba, lba + count), all of the zone; false: the budget does not last, and nothing has changed. */
@@ -89,7 +97,8 @@ ppa_t updates_peek(struct ftl *ftl, uint64_t lba);
 const char *updates_check(struct ftl *ftl);
 
 /* Folding of sectors written in place: when a full zone moves to another superblock (move.h), the copies come along, and their entries
- * are free again. It moves for that when it is finished, and when the budget becomes scarce.
+ * are free again. It moves for that when it is finished, and when the budget becomes scarce. Only full zones can move: if the zone that is
+ * written cannot, the one with the oldest copy moves of those that can. So it is when the budget has refused a write.
  *
  * The zone's record has a number: copies with lower ones are dead. It is committed when the new superblock is complete, and the copies
  * are dropped when the record is on flash: until then mount puts them over either superblock, without a change of data. Copies in flight
@@ -97,6 +106,8 @@ const char *updates_check(struct ftl *ftl);
 
 /* The zone was finished, or the budget is scarce. */
 void update_fold_wanted(struct ftl_worker *self, struct zone *zone);
+/* The budget is scarce, or has refused a write: the zone is folded, or else another one. */
+void update_fold_some(struct ftl_worker *self, struct zone *zone);
 /* Its move begins; has ended with all sectors in the new superblock; has ended where it began. */
 void update_fold_begin(struct zone *zone);
 void update_fold_moved(struct ftl_worker *self, struct zone *zone);
