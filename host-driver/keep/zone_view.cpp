@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "keep/zone_view.hpp"
 
+#include <algorithm>
+
 #include "workload/source.hpp"
 
 namespace hz {
@@ -17,6 +19,7 @@ ZoneView::ZoneView(const NamespaceInfo &device, const std::vector<nvme_zone_desc
 		if (mine)
 			device_zone_.push_back(z);
 		kept_ += !mine;
+		areas_ += (zones[z].attributes & NVME_ZA_ZRWA_VALID) != 0;
 		active_ += state == NVME_ZS_IMPLICIT_OPEN || state == NVME_ZS_EXPLICIT_OPEN || state == NVME_ZS_CLOSED;
 	}
 }
@@ -34,6 +37,7 @@ NamespaceInfo ZoneView::seen(NamespaceInfo device, const std::string &go_on) con
 	device.size_sectors = device.zones * zone_size_;
 	if (device.max_active)
 		device.max_active -= active_;
+	device.zrwa_zones -= std::min(device.zrwa_zones, areas_);
 	return device;
 }
 

@@ -30,9 +30,9 @@ public:
 private:
 	uint64_t zone_size_ = 1, kept_ = 0;
 	uint64_t conventional_ = UINT64_MAX; // sectors that can be overwritten
-	uint32_t active_ = 0;
-	std::vector<uint64_t> device_zone_; // by number in the view
-	std::vector<uint64_t> seen_zone_;   // by number on the device
+	uint32_t active_ = 0, areas_ = 0;    // partly written zones that were there; those with a random write area
+	std::vector<uint64_t> device_zone_;  // by number in the view
+	std::vector<uint64_t> seen_zone_;    // by number on the device
 };
 
 } // namespace hz

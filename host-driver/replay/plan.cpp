@@ -158,7 +158,7 @@ void check_area(const wl::ThreadSpec &t, const NamespaceInfo &device)
 		throw wl::WorkloadError("zrwa: a write of " + kib(wl::most_sectors(t)) +
 					" is larger than this device's random write areas of " + kib(device.zrwa_sectors) +
 					": give smaller blocks, or its file a larger zrwa.size");
-	if (block && unit % block && block + unit - 1 > device.zrwa_sectors)
+	if (block && unit % block && block % unit && block + unit - 1 > device.zrwa_sectors)
 		throw wl::WorkloadError(
 			"record: a block of " + kib(block) + " is committed before it is full, in units of " + kib(unit) +
 			" (zrwa.flush_granularity): let the block divide them, or give the device's file a larger zrwa.size");
@@ -173,7 +173,7 @@ void check_areas(const wl::Workload &workload, const NamespaceInfo &device)
 			continue;
 		if (workload.mapping == wl::Mapping::log)
 			throw wl::WorkloadError("zrwa: the log mapping writes zones in order: remove the key, or use mapping: direct");
-		if (!device.zrwa_zones)
+		if (!device.zrwa_sectors)
 			throw wl::WorkloadError("zrwa: this device has no random write areas: give its file zrwa: {count: " +
 						std::to_string(t.open_zones) + "}, or remove the key");
 		check_area(t, device);
@@ -181,7 +181,8 @@ void check_areas(const wl::Workload &workload, const NamespaceInfo &device)
 	if (zones > device.zrwa_zones)
 		throw wl::WorkloadError("zrwa: the workload writes " + std::to_string(zones) +
 					" zones with random write areas side by side, " + "the device has " +
-					std::to_string(device.zrwa_zones) + ": use fewer threads or open zones, or raise zrwa.count");
+					std::to_string(device.zrwa_zones) +
+					" that no zone of an earlier run has: use fewer threads or open zones, or raise zrwa.count");
 }
 
 /* Without areas a log of records is overwritten in place. */

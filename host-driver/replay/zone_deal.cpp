@@ -118,6 +118,8 @@ wl::ZoneShare share_of_zones(const NamespaceInfo &device, uint64_t first, uint64
 	share.zone_capacity = device.zone_capacity_sectors;
 	share.max_transfer = std::min<uint32_t>(device.max_transfer_sectors, HZ_MAX_TRANSFER_SECTORS);
 	share.max_append = std::min<uint32_t>(device.max_append_sectors, HZ_MAX_TRANSFER_SECTORS);
+	share.zrwa_sectors = device.zrwa_sectors;
+	share.zrwa_granularity = device.zrwa_granularity;
 	share.durable_writes = device.durable_writes;
 	return share;
 }

@@ -3,6 +3,7 @@
 #include "workload/log_record.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hz::wl {
 namespace {
@@ -18,9 +19,8 @@ uint64_t most_sectors(const ThreadSpec &spec)
 		block = std::max(block, size.sectors);
 	if (!spec.record)
 		return block;
-	const uint64_t bytes = block * sector_bytes;
-	const bool aligned = bytes % spec.record == 0 || spec.record % bytes == 0;
-	return (aligned ? (spec.record + bytes - 1) / bytes : (spec.record + bytes - 2) / bytes + 1) * block;
+	const uint64_t bytes = block * sector_bytes, step = std::gcd(uint64_t(spec.record), bytes); /* records begin at its multiples */
+	return ((bytes - step + spec.record - 1) / bytes + 1) * block;
 }
 
 SectorRange next_record(const ThreadSpec &spec, uint64_t &filled, uint64_t capacity)

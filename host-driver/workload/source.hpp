@@ -105,7 +105,8 @@ struct ZoneShare {
 	uint32_t first_zone = 0, zones = 0, step = 1;
 	uint64_t zone_size = 0, zone_capacity = 0;
 	uint32_t max_transfer = 128, max_append = 128;
-	bool durable_writes = false; /* the device honours Request::durable */
+	uint32_t zrwa_sectors = 0, zrwa_granularity = 0; /* of a random write area; units of its commits */
+	bool durable_writes = false;                     /* the device honours Request::durable */
 
 	uint64_t start_of(uint32_t zone) const { return uint64_t(zone) * zone_size; }
 };

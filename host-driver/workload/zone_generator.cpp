@@ -31,8 +31,20 @@ uint32_t largest_block(const ThreadSpec &spec)
 
 } // namespace
 
+/* Of the measurement. The device takes writes in any order. A write that ends behind the area commits all that lies more than an area before its
+ * end, and a write that begins there is refused. So those under way together fit the area. Blocks that divide it never lie across its end. */
+static uint32_t depth_of(const ThreadSpec &spec, const ZoneShare &share)
+{
+	const uint32_t most = uint32_t(most_sectors(spec));
+	if (!spec.zrwa || !share.zrwa_sectors || (spec.blocks.size() == 1 && share.zrwa_sectors % most == 0))
+		return spec.zone_depth;
+	const uint32_t begun = most % share.zrwa_granularity || spec.blocks.size() > 1 ? share.zrwa_granularity - 1 : 0;
+	const uint32_t fit = share.zrwa_sectors < most + begun ? 1 : (share.zrwa_sectors - begun) / most;
+	return spec.zone_depth ? std::min(spec.zone_depth, fit) : fit;
+}
+
 ZoneGenerator::ZoneGenerator(const ThreadSpec &spec, const ZoneShare &share, uint64_t seed)
-	: spec_(spec), cells_(share, versions_of(spec)), random_(seed), draining_(none)
+	: spec_(spec), cells_(share, versions_of(spec)), random_(seed), depth_(depth_of(spec, share)), draining_(none)
 {
 	const uint32_t block = largest_block(spec), largest = uint32_t(most_sectors(spec));
 	if (share.zones == 0 || share.zone_capacity < block)
@@ -159,7 +171,7 @@ bool ZoneGenerator::plans_ahead() const
 }
 
 /* A record waits for the one before it, whose last block it writes again. */
-uint32_t ZoneGenerator::zone_depth() const { return writes_records() ? 1 : spec_.zone_depth; }
+uint32_t ZoneGenerator::zone_depth() const { return writes_records() ? 1 : preparing_ ? spec_.zone_depth : depth_; }
 
 /* The next zone written after a reset depends on the reset's end. */
 bool ZoneGenerator::foresees()

@@ -61,6 +61,7 @@ private:
 	ThreadSpec spec_;
 	ZoneCells cells_;
 	Random random_;
+	uint32_t depth_; /* writes under way per zone, 0: no limit */
 	std::optional<Zipf> zipf_;
 	uint64_t blocks_per_zone_, total_weight_ = 0;
 	uint64_t span_sectors_, span_blocks_; /* reads stay in the first sectors, blocks of the zones */

@@ -87,6 +87,25 @@ ZoneView view_of_zones()
 	return {device, zones};
 }
 
+TEST(ZoneView, AreasOfEarlierRunsAreNotThisRuns)
+{
+	NamespaceInfo device{};
+	device.zoned = true;
+	device.zone_size_sectors = kept_zone;
+	device.zones = 4;
+	device.zrwa_zones = 3;
+	std::vector<nvme_zone_descriptor> zones(device.zones);
+	for (nvme_zone_descriptor &zone : zones)
+		zone.state = NVME_ZS_EMPTY << 4;
+	EXPECT_EQ(ZoneView(device, zones).seen(device, "").zrwa_zones, 3u);
+	for (unsigned written = 0; written < 2; written++)
+		zones[written].state = NVME_ZS_CLOSED << 4;
+	zones[0].attributes = NVME_ZA_ZRWA_VALID;
+	EXPECT_EQ(ZoneView(device, zones).seen(device, "").zrwa_zones, 2u);
+	device.zrwa_zones = 0; // another device file
+	EXPECT_EQ(ZoneView(device, zones).seen(device, "").zrwa_zones, 0u);
+}
+
 class Kept : public testing::TestWithParam<bool> {
 protected:
 	Kept() : folder_(testing::TempDir() + "/kept-" + std::to_string(getpid())), device_(GetParam())

@@ -76,13 +76,17 @@ TEST(Plan, RandomWriteAreasMustExistAndHoldWhatIsWritten)
 	EXPECT_EQ(plan_error_of(two + thread + "}\n", device), "no error");
 	EXPECT_EQ(
 		plan_error_of(two + thread + ", open_zones: 2}\n", device),
-		"w.yaml: zrwa: the workload writes 4 zones with random write areas side by side, the device has 2: use fewer threads or open "
-		"zones, or raise zrwa.count");
+		"w.yaml: zrwa: the workload writes 4 zones with random write areas side by side, the device has 2 that no zone of an earlier run has: use "
+		"fewer threads or open zones, or raise zrwa.count");
 	EXPECT_EQ(
 		plan_error_of(one + "common: {total_ops: 1, zrwa: true, block: 68 KiB}\n", device),
 		"w.yaml: zrwa: a write of 68 KiB is larger than this device's random write areas of 64 KiB: give smaller blocks, or its file a "
 		"larger zrwa.size");
 	EXPECT_EQ(plan_error_of(one + "common: {total_ops: 1, zrwa: true, block: 48 KiB, record: 4 KiB}\n", device), "no error");
+	EXPECT_EQ(plan_error_of(one + "common: {total_ops: 1, zrwa: true, block: 64 KiB, record: 4 KiB}\n", device), "no error")
+		<< "the area is one block";
+	EXPECT_EQ(plan_error_of(one + "common: {total_ops: 1, zrwa: true, block: 4 KiB, record: 62 KiB}\n", device), "no error")
+		<< "records begin at multiples of 2 KiB: 64 KiB hold one";
 	EXPECT_EQ(
 		plan_error_of(one + "common: {total_ops: 1, zrwa: true, block: 56 KiB, record: 4 KiB}\n", device),
 		"w.yaml: record: a block of 56 KiB is committed before it is full, in units of 16 KiB (zrwa.flush_granularity): let the block "

@@ -228,6 +228,33 @@ TEST(ZoneGenerator, ARecordWritesTheBlockAgainThatTheLastOneLeftHalfFull)
 	EXPECT_EQ(source.live()[0].stamp.version, 8u);
 }
 
+// A write across the end of the area commits what lies an area before its own end. Another write that begins there would be refused.
+TEST(ZoneGenerator, WritesUnderWayTogetherFitTheArea)
+{
+	for (const auto &[block, depth, expected] :
+	     {std::array<uint32_t, 3>{3, 0, 5}, {4, 0, 20}, {16, 0, 20}, {12, 0, 1}, {12, 3, 1}, {3, 2, 2}, {4, 3, 3}}) {
+		wl::ThreadSpec spec;
+		spec.zrwa = true;
+		spec.blocks = {{block, 1}};
+		spec.zone_depth = depth;
+		spec.read_ratio = 0;
+		spec.total_ops = 20;
+		wl::ZoneShare share = share_of(0, 1, 1024);
+		share.zrwa_sectors = 16;
+		share.zrwa_granularity = 1;
+		wl::ZoneGenerator generator(spec, share, 1);
+		generator.begin_measurement();
+		wl::Request request;
+		ASSERT_EQ(generator.next(request), wl::Step::issue);
+		ASSERT_EQ(request.op, wl::Op::open_zrwa);
+		generator.complete(request, 0, 0);
+		unsigned under_way = 0;
+		while (generator.next(request) == wl::Step::issue)
+			under_way++;
+		EXPECT_EQ(under_way, expected) << block << " sectors, depth " << depth;
+	}
+}
+
 TEST(BlockGenerator, ALogBeginsAgainAtItsStart)
 {
 	wl::ThreadSpec spec = spec_of(6);
