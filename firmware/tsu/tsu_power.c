@@ -15,7 +15,9 @@ static void tear_op(struct nand *nand, const struct die_op *op)
 
 static bool cells_were_busy(const struct tsu_die *die, uint64_t cut_ns)
 {
-	return die->state == DIE_ARRAY && !op_is_read(&die->op) && die->op.array_end_ns - die->op.array_ns <= cut_ns;
+	bool resumed = die->op.began_ns > die->op.first_ns; /* half done, also while it waits for power */
+
+	return die->state == DIE_ARRAY && !op_is_read(&die->op) && (resumed || die->op.array_end_ns - die->op.array_ns <= cut_ns);
 }
 
 void tsu_tear_die(struct tsu_die *die, uint64_t cut_ns)

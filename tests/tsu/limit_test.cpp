@@ -194,3 +194,62 @@ TEST(PowerLimit, ThreadsHaveEqualShares)
 		EXPECT_EQ(most_at_once(cfg, all), channel ? 2 : 3);
 	}
 }
+
+TEST(PowerLimit, AResumedProgramThatWaitsForPowerIsTornByACut)
+{
+	for (const uint32_t planes : {0u, 1u})
+		for (const bool erase : {false, true}) {
+			hz_device_config cfg = rig::small_config();
+			cfg.channels = 2;
+			cfg.power_planes = planes;
+			cfg.suspend_ns = 5000;
+			nand_policy policy{};
+			policy.power_lost = [](void *) {};
+			policy.power_cut_ns = 1000 + 500000 + 300000;
+			auto r = std::make_unique<Rig>(cfg, &policy);
+			r->submit(r->program(0, 4, 0, 2));
+			lt_host_run_until(1000 + 500000);
+			Txn &write = erase ? r->erase(0, 4) : r->program(0, 3, 0, 2), &read = r->read(0, 5, 0, 2),
+			    &other = r->program(1, 3, 0, 2);
+			r->submit(write);
+			lt_host_run_until(1000 + 500000 + 100000);
+			r->submit(read);
+			lt_host_run_until(1000 + 500000 + 120000);
+			r->submit(other);
+			lt_host_run_until_idle();
+			EXPECT_TRUE(read.done);
+			EXPECT_FALSE(write.done);
+			auto image = r->image();
+			r.reset();
+			Rig again(cfg, nullptr, image);
+			const hz_nand_block *block = again.media.nand.ops->block(&again.media.nand, again.addr(0, erase ? 4 : 3, 0));
+			EXPECT_EQ((block->flags & HZ_BLOCK_ERASING) != 0, erase) << planes;
+			if (!erase) {
+				EXPECT_EQ(block->write_sector, 2u) << planes;
+			}
+		}
+}
+
+TEST(PowerLimit, TheNextProgramIsLoadedWhileAResumedOneWorks)
+{
+	hz_device_config cfg = rig::small_config();
+	cfg.channels = 2;
+	cfg.suspend_ns = 5000;
+	cfg.cache_program = 1;
+	cfg.cache_busy_ns = 3000;
+	for (const uint32_t planes : {0u, 1u}) {
+		cfg.power_planes = planes;
+		Rig r(cfg);
+		Txn &first = r.program(0, 3, 0, 2), &next = r.program(0, 3, 2, 2), &read = r.read(0, 4, 0, 2),
+		    &other = r.program(1, 3, 0, 2);
+		r.submit(first);
+		lt_host_run_until(clock_now_ns() + 100000);
+		r.submit(read);
+		lt_host_run_until(clock_now_ns() + 20000);
+		r.submit(other);
+		lt_host_run_until(clock_now_ns() + 20000);
+		r.submit(next);
+		lt_host_run_until_idle();
+		EXPECT_EQ(next.txn.end_ns, first.txn.end_ns + 3000 + cfg.normal.program_ns[1]) << planes;
+	}
+}
