@@ -28,12 +28,14 @@ void require_writable_file(const char *option, const std::string &file)
 
 namespace {
 
-// Where a file is, or would be made: a link may name one that does not exist yet.
-fs::path place_of(const fs::path &file)
+// Where a file is, or would be made: links may lead to one that does not exist yet.
+fs::path place_of(fs::path file)
 {
+	constexpr int most_links = 40; // as in Linux
 	std::error_code none;
-	const fs::path target = fs::read_symlink(file, none);
-	return fs::weakly_canonical(none ? file : file.parent_path() / target, none);
+	for (int links = 0; links < most_links && fs::is_symlink(file, none); links++)
+		file = file.parent_path() / fs::read_symlink(file, none);
+	return fs::weakly_canonical(file, none);
 }
 
 // Neither of them needs to exist. What is written to a device file overwrites nothing.

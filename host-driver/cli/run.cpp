@@ -3,6 +3,7 @@
 #include "cli/run_workload.hpp"
 
 #include <cstdio>
+#include <exception>
 #include <memory>
 
 #include "cli/called.hpp"
@@ -160,8 +161,15 @@ void report_all(const RunFlags &flags, const res::RunFacts &facts)
 	if (!facts.prepared_key.empty())
 		std::printf("prepared device %.8s: %s\n", facts.prepared_key.c_str(), facts.prepared_story.c_str());
 	const nlohmann::json result = report(facts, flags.out);
-	write_timeline(facts, flags.timeline);
+	std::exception_ptr timeline_error; // a broken rule is the worse news
+	try {
+		write_timeline(facts, flags.timeline);
+	} catch (...) {
+		timeline_error = std::current_exception();
+	}
 	require_sound(result);
+	if (timeline_error)
+		std::rethrow_exception(timeline_error);
 	if (!facts.interrupted.empty())
 		throw Interrupted("interrupted; the result so far is " +
 				  (flags.out.empty() ? "above" : "in " + flags.out + "/result.json"));

@@ -327,9 +327,12 @@ class FilesThatWouldBeLost(unittest.TestCase):
                 self.assertIn(f"{option} would overwrite {folder / name}, the file of --out", said.stderr)
 
     def test_a_link_to_a_file_that_is_not_there_yet(self):
-        run = Called(DRIVER, "run")("--device", "small", "--image", str(self.file), "--console", str(self.alias))
-        self.assertIn("--console would overwrite", run.stderr)
-        self.assertFalse(self.file.exists())
+        other = self.alias.parent / "alias of the alias"
+        other.symlink_to("alias")
+        for link in (self.alias, other):
+            run = Called(DRIVER, "run")("--device", "small", "--image", str(self.file), "--console", str(link))
+            self.assertIn("--console would overwrite", run.stderr)
+            self.assertFalse(self.file.exists())
 
     def test_files_that_are_not_there_yet(self):
         self.alias.unlink()
