@@ -56,8 +56,8 @@ MEDIA = {
     "block, few spares": Way("block device with 4 spare superblocks for 32, random writes of 64 KiB", RANDOM, block_device(4), "legacy", 12.0),
     "block, many spares": Way("block device with 16 spare superblocks for 32, random writes of 64 KiB", RANDOM, block_device(16), "legacy", 12.0),
     "reads of 4 KiB": Way("random reads of 4 KiB", READS, volume=0.25, threads=4),
-    "two workers": Way("the same reads with 2 workers", READS, {"l2p": {"cache": 0}, "memory": {"sram": 0}}, volume=0.25, threads=4),
-    "eight workers": Way("the same reads with 8 workers", READS, {"l2p": {"cache": 0}, "memory": {"sram": 0}, "harts": {"workers": 8}}, volume=0.25, threads=4),
+    "two workers": Way("the same reads, the whole map in RAM (2 workers, as above)", READS, {"l2p": {"cache": 0}, "memory": {"sram": 0}}, volume=0.25, threads=4),
+    "eight workers": Way("the same reads, the whole map in RAM, 8 workers", READS, {"l2p": {"cache": 0}, "memory": {"sram": 0}, "harts": {"workers": 8}}, volume=0.25, threads=4),
     "idle": Way("writes of 384 KiB with 20 ms between them", {**WHOLE, "think": "20ms"}),
 }
 CONTROLS = {
