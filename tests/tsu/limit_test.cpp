@@ -5,8 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 
 #include "flash_rig.hpp"
+
+extern "C" {
+#include "tsu/tsu_die.h"
+#include "tsu/tsu_limit.h"
+}
 
 using rig::Rig;
 using rig::Txn;
@@ -108,6 +114,62 @@ TEST(PowerLimit, NoMorePlanesWorkThanItAllows)
 				EXPECT_GT(most, 5) << "the load needs more than the limits allow";
 			EXPECT_TRUE(r.refusals.empty());
 		}
+}
+
+/* Against a set of the times at which planes have their power back: an operation takes those that are back last, else those that are back first; one that stops
+ * gives its own back then, unless another operation counts on its end. */
+TEST(PowerLimit, KeepsTheTimesOfItsPlanes)
+{
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		std::mt19937 random(seed);
+		const uint32_t planes = 1 + random() % 8;
+		struct tsu_limit limit {};
+		std::multiset<uint64_t> free;
+		for (uint32_t i = 0; i < planes; i++)
+			free.insert(0);
+		std::vector<std::pair<uint32_t, uint64_t>> running; /* planes, end */
+		uint64_t now = 0, waits = 0, wait_ns = 0;
+		for (int i = 0; i < 300; i++, now += random() % 4) {
+			std::vector<tsu_txn> members(1 + random() % planes);
+			for (size_t m = 0; m + 1 < members.size(); m++)
+				members[m].next = &members[m + 1];
+			die_op op{.members = members.data()};
+			const size_t count = members.size();
+			if (random() % 3 || running.empty()) {
+				op.array_ns = 1 + random() % 10;
+				auto last = free.upper_bound(now);
+				const size_t there = std::distance(free.begin(), last);
+				auto first = there >= count ? std::prev(last, count) : free.begin();
+				last = std::next(first, count);
+				const uint64_t begin_ns = std::max(now, *std::prev(last));
+				free.erase(first, last);
+				for (size_t m = 0; m < count; m++)
+					free.insert(begin_ns + op.array_ns);
+				waits += begin_ns > now, wait_ns += begin_ns - now;
+				EXPECT_EQ(tsu_limit_begin(&limit, planes, &op, now), begin_ns);
+				running.push_back({count, begin_ns + op.array_ns});
+			} else {
+				const auto [own, end_ns] = running.back();
+				running.pop_back();
+				if (end_ns <= now)
+					continue;
+				members.resize(own);
+				for (size_t m = 0; m < own; m++)
+					members[m].next = m + 1 < own ? &members[m + 1] : nullptr;
+				op = {.members = members.data(), .array_end_ns = end_ns};
+				for (uint32_t m = 0; m < own && free.count(end_ns); m++) {
+					free.erase(free.find(end_ns));
+					free.insert(now);
+				}
+				tsu_limit_stop(&limit, planes, &op, now);
+			}
+			ASSERT_EQ(std::vector<uint64_t>(limit.free_ns, limit.free_ns + planes),
+				  std::vector<uint64_t>(free.begin(), free.end()))
+				<< seed << ' ' << i;
+		}
+		EXPECT_EQ(limit.held.times[0], waits);
+		EXPECT_EQ(limit.held.ns[0], wait_ns);
+	}
 }
 
 /* Waits for power are those of other dies: a die alone always has it, and all dies have it with a limit of all planes. */

@@ -147,7 +147,7 @@ const char *const vc_stage_names[VC_STAGES] = {
 #include "stages.def"
 };
 
-static uint64_t first[VC_STAGES + 1]; /* first address of each stage, and the end of the last; all 0: unknown */
+static uint64_t stage_begin[VC_STAGES + 1]; /* first address of each stage, and the end of the last; all 0: unknown */
 
 void vc_stages_load(void)
 {
@@ -155,15 +155,15 @@ void vc_stages_load(void)
 
 	for (unsigned s = 0; s < VC_STAGES; s++) {
 		snprintf(symbol, sizeof(symbol), "stage_%s", vc_stage_names[s]);
-		first[s] = vc_symbol_value(symbol);
+		stage_begin[s] = vc_symbol_value(symbol);
 	}
-	first[VC_STAGES] = UINT64_MAX;
+	stage_begin[VC_STAGES] = UINT64_MAX;
 }
 
 enum vc_stage vc_stage_of(uint64_t pc)
 {
 	for (unsigned s = 0; s < VC_STAGE_other; s++)
-		if (pc >= first[s] && pc < first[s + 1])
+		if (pc >= stage_begin[s] && pc < stage_begin[s + 1])
 			return (enum vc_stage)s;
 	return VC_STAGE_other;
 }
