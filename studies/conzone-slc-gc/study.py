@@ -26,7 +26,7 @@ def options(words=None):
     arguments.add_number(p, "--volume", 16, 4096, 128, "MiB that the fast writer writes; the slow one makes six writes of 20 KiB for each")
     arguments.add_update(p)
     args = arguments.parsed(p, words)
-    return arguments.quickly(args, blocks=args.blocks[:1], volume=96, policies=list(dict.fromkeys([args.policies[0], args.policies[-1]])))
+    return arguments.quickly(args, blocks=args.blocks[:1], policies=list(dict.fromkeys([args.policies[0], args.policies[-1]])))
 
 
 def device_of(blocks, policy):
