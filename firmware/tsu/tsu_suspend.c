@@ -22,18 +22,12 @@ HZ_FROZEN void die_suspend(struct tsu_die *die, uint64_t at_ns)
 
 HZ_FROZEN void die_resume(struct tsu_die *die, uint64_t at_ns)
 {
-	uint64_t begin_ns;
-
 	at_ns = latest_ns(at_ns, die->usage.free_ns);
 	die->op = die->suspended;
 	die->suspended.members = NULL;
 	die->op.began_ns = at_ns;
-	begin_ns = die_power_ns(die, at_ns);
-	die->op.array_end_ns = begin_ns + die->op.array_ns;
+	die->op.array_end_ns = die_power_ns(die, at_ns) + die->op.array_ns;
 	die->state = DIE_ARRAY;
 	die_await_write_end(die);
-	if (begin_ns > at_ns) /* no data are loaded before the cells work again */
-		wheel_add(&die->thread->wheel, &die->load_step, begin_ns);
-	else
-		cache_wish(die, at_ns);
+	cache_wish(die, at_ns);
 }

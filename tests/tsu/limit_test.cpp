@@ -291,27 +291,3 @@ TEST(PowerLimit, AResumedProgramThatWaitsForPowerIsTornByACut)
 			}
 		}
 }
-
-TEST(PowerLimit, TheNextProgramIsLoadedWhileAResumedOneWorks)
-{
-	hz_device_config cfg = rig::small_config();
-	cfg.channels = 2;
-	cfg.suspend_ns = 5000;
-	cfg.cache_program = 1;
-	cfg.cache_busy_ns = 3000;
-	for (const uint32_t planes : {0u, 1u}) {
-		cfg.power_planes = planes;
-		Rig r(cfg);
-		Txn &first = r.program(0, 3, 0, 2), &next = r.program(0, 3, 2, 2), &read = r.read(0, 4, 0, 2),
-		    &other = r.program(1, 3, 0, 2);
-		r.submit(first);
-		lt_host_run_until(clock_now_ns() + 100000);
-		r.submit(read);
-		lt_host_run_until(clock_now_ns() + 20000);
-		r.submit(other);
-		lt_host_run_until(clock_now_ns() + 20000);
-		r.submit(next);
-		lt_host_run_until_idle();
-		EXPECT_EQ(next.txn.end_ns, first.txn.end_ns + 3000 + cfg.normal.program_ns[1]) << planes;
-	}
-}
